@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
@@ -40,6 +41,7 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
+from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.seed import build_review_context
 from episodic_absa.seed.patch import PatchResult, apply_patch
 from episodic_absa.vocabulary import Language, Rules
@@ -258,6 +260,47 @@ DEFAULT_FLIP: dict[str, dict[str, Any]] = {
     "judge": {"decisions": [{"target": "service", "quote": "slow", "decision": "positive"}], "label": "positive"},
 }
 """EPM and the judge turn the service round."""
+
+
+class TableReader:
+    """Has a view of each term of a table, and of no other unless `otherwise` is given.
+
+    Args:
+        views: by term.
+        finds: the pairs that it finds by itself.
+        other_half: the views of the half that did not make a pair; None takes `views`.
+        otherwise: its view of every other term.
+    """
+
+    def __init__(
+        self,
+        views: Mapping[str, ReaderView] = MappingProxyType({}),
+        *,
+        finds: Mapping[str, ReaderView] = MappingProxyType({}),
+        other_half: Mapping[str, ReaderView] | None = None,
+        otherwise: ReaderView | None = None,
+    ) -> None:
+        self._views, self._finds, self._otherwise = views, finds, otherwise
+        self._other_half = views if other_half is None else other_half
+
+    def reads(self, language: str) -> bool:
+        return language in ("en", "ko")
+
+    def view(self, text: str, language: str, term: str) -> ReaderView | None:
+        assert text
+        return self._views.get(term, self._otherwise) if self.reads(language) else None
+
+    def view_of_change(self, _text: str, language: str, term: str, *_: Any) -> ReaderView | None:
+        return self._other_half.get(term, self._otherwise) if self.reads(language) else None
+
+    def pairs(self, text: str, language: str) -> tuple[ReaderPair, ...]:
+        assert self.reads(language)
+        starts = {term: text.find(term) for term in self._finds}
+        return tuple(
+            ReaderPair(term, start, start + len(term), self._finds[term])
+            for term, start in starts.items()
+            if start >= 0
+        )
 
 
 class ScriptedBackend(RemoteFacts):

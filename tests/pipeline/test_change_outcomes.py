@@ -30,25 +30,6 @@ STAGE1 = ["food: positive", "service: negative"]
 CHANGED = ["food: positive", "service: positive"]
 
 
-class SureReader:
-    """Has one view of every term."""
-
-    def __init__(self, polarity: Any, p_polarity: float = 0.95, p_target: float = 0.6) -> None:
-        self._view = ReaderView(p_target, polarity, p_polarity)
-
-    def view(self, *_: Any) -> ReaderView:
-        return self._view
-
-    def view_of_change(self, *_: Any) -> ReaderView:
-        return self._view
-
-    def reads(self, _language: str) -> bool:
-        return True
-
-    def pairs(self, *_: Any) -> tuple[()]:
-        return ()
-
-
 def change(kind: str, words: str, *, adopted: bool = True, reason: str = "adopted", **more: Any) -> ChangeRecord:
     fields = {
         "change_id": "chg_001",
@@ -85,7 +66,7 @@ def change(kind: str, words: str, *, adopted: bool = True, reason: str = "adopte
 def test_a_sure_reader_confirms_or_contradicts_a_change_adopted_or_not(
     record: ChangeRecord, p_polarity: float, outcome: str
 ) -> None:
-    reader: Any = SureReader("negative", p_polarity)
+    reader: Any = b.TableReader(otherwise=ReaderView(0.6, "negative", p_polarity))
     (said,) = outcomes_by_reader([record], reader, b.TEXT, "en")
     assert (said.kind, said.adopted, said.outcome) == (record.kind, record.adopted, outcome)
     assert said.outcome_by == (None if outcome == "open" else "reader")
@@ -159,7 +140,7 @@ def test_the_referee_is_asked_only_about_adopted_and_narrowly_refused_changes(tm
 
 
 def test_an_undecided_referee_leaves_the_reader_its_word(tmp_path: Path) -> None:
-    reader = SureReader("positive")
+    reader = b.TableReader(otherwise=ReaderView(0.6, "positive", 0.95))
     _, _, equal = run(tmp_path / "equal", b.DEFAULT_FLIP, said("equal"), referee=True, reader=reader)
     assert (equal.outcome, equal.outcome_by) == ("confirmed", "reader")
 

@@ -31,20 +31,6 @@ P_TARGET, P_POLARITY = 0.731973, 0.654321
 """Numbers that nothing else in a sample has."""
 
 
-class OneViewReader:
-    """Has the same view of every term."""
-
-    def __init__(self, polarity: Any) -> None:
-        self._view = ReaderView(P_TARGET, polarity, P_POLARITY)
-
-    def view(self, text: str, language: str, term: str) -> ReaderView | None:
-        assert all((text, language, term))
-        return self._view
-
-    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
-        return self.view(text, language, term)
-
-
 class Listening(PassedOnFacts):
     """Passes questions on and remembers their prompts."""
 
@@ -172,7 +158,7 @@ def test_without_an_adopted_change_the_final_sentiments_are_those_of_stage1(tmp_
     ],
 )
 def test_an_adopted_change_of_each_kind_selects_stage2(tmp_path: Path, answers: Any, kind: str, pairs: Any) -> None:
-    reader = OneViewReader("positive") if kind == "add" else None
+    reader = b.TableReader(otherwise=ReaderView(P_TARGET, "positive", P_POLARITY)) if kind == "add" else None
     _, result = run(tmp_path, answers, reader=reader)
     assert [change.kind for change in result.changes if change.adopted] == [kind]
     assert result.moderator.selected_stage == "stage2"
@@ -183,7 +169,11 @@ def test_an_adopted_change_of_each_kind_selects_stage2(tmp_path: Path, answers: 
 
 def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Path) -> None:
     named = [{"quote": "great", "target": "food"}, {"quote": "slow", "target": "service"}, {"target": "price"}]
-    backend, result = run(tmp_path, {"tan": {"targets": named}}, reader=OneViewReader("neutral"))
+    backend, result = run(
+        tmp_path,
+        {"tan": {"targets": named}},
+        reader=b.TableReader(otherwise=ReaderView(P_TARGET, "neutral", P_POLARITY)),
+    )
     (added,) = [change for change in result.changes if change.kind == "add"]
     assert (added.aspect_term, added.to_polarity, added.adopted, added.is_polarity_of_reader) == (
         *("price", "neutral"),
@@ -194,9 +184,11 @@ def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Pat
 
 
 @pytest.mark.parametrize("polarity", ["positive", "negative"])
-def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path, polarity: str) -> None:
+def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path, polarity: Any) -> None:
     alone, _ = run(tmp_path, b.DEFAULT_FLIP)
-    backend, result = run(tmp_path, b.DEFAULT_FLIP, reader=OneViewReader(polarity))
+    backend, result = run(
+        tmp_path, b.DEFAULT_FLIP, reader=b.TableReader(otherwise=ReaderView(P_TARGET, polarity, P_POLARITY))
+    )
     (change,) = result.to_output()["changes"]
     (reader,) = [witness for witness in change["witnesses"] if witness["who"] == "reader"]
     assert (reader["stance"], reader["p"]) == ("for" if polarity == "positive" else "against", P_POLARITY)

@@ -1,7 +1,6 @@
 """Which questions each effort asks, and what it makes of the answers."""
 
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Answer, Ask, OutputT
 from episodic_absa.conditions import load_condition
 from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings, Stage1Settings
-from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
+from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.schemas.run_files.output_line import OutputLine
 
 b: Any = builders
@@ -29,28 +28,6 @@ DROPPED: dict[str, dict[str, Any]] = {
 }
 """TAN and Stage2 leave the service out."""
 TARGETS = ["tan", "stage2_ate"]
-
-
-class TableReader:
-    """Has one view per term, and finds the pairs of another table by itself."""
-
-    def __init__(self, views: Mapping[str, ReaderView], *, finds: Mapping[str, ReaderView] | None = None) -> None:
-        self._views = views
-        self._finds = finds or {}
-
-    def view(self, text: str, language: str, term: str) -> ReaderView | None:
-        assert text
-        return self._views.get(term) if self.reads(language) else None
-
-    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
-        return self.view(text, language, term)
-
-    def reads(self, language: str) -> bool:
-        return language == "en"
-
-    def pairs(self, text: str, language: str) -> tuple[ReaderPair, ...]:
-        assert self.reads(language)
-        return tuple(ReaderPair(term, 0, len(text), view) for term, view in self._finds.items())
 
 
 class VotingBackend(builders.ScriptedBackend):
@@ -119,7 +96,7 @@ def test_two_asks_of_stage1_request_nothing_that_the_program_computes_and_are_ma
 @pytest.mark.parametrize("condition", ["adaptive", "stage1_only", "one_call", "one_call_votes"])
 def test_the_shipped_conditions_ask_what_their_overlays_say(tmp_path: Path, condition: str) -> None:
     asks_n = {"adaptive": 2, "stage1_only": 2, "one_call": 1, "one_call_votes": 5}
-    backend, _ = run(tmp_path, condition=condition, reader=TableReader(SURE))
+    backend, _ = run(tmp_path, condition=condition, reader=builders.TableReader(SURE))
     assert len(backend.asks) == asks_n[condition]
 
 
@@ -143,7 +120,7 @@ def test_one_ask_is_made_with_the_seed_of_the_run_at_the_temperature_of_the_back
 def test_without_a_second_look_stage1_stands_though_the_reader_doubts_it(tmp_path: Path, effort: str) -> None:
     against = {**SURE, "service": ReaderView(0.05, "positive", 0.99)}
     proposals = {"validator": {"risks": [{"quote": "slow", "type": "POLARITY_MISMATCH"}], "label": "positive"}}
-    _, result = run(tmp_path, b.DEFAULT_FLIP, proposals, effort=effort, reader=TableReader(against))
+    _, result = run(tmp_path, b.DEFAULT_FLIP, proposals, effort=effort, reader=builders.TableReader(against))
     assert result.changes == ()
     assert [id(item) for item in result.final_sentiments] == [id(item) for item in result.stage1.atsa.sentiments]
     assert result.final_result.final_tuples == result.final_result.stage1_tuples
@@ -173,7 +150,7 @@ def test_without_a_second_look_stage1_stands_though_the_reader_doubts_it(tmp_pat
 def test_adaptive_asks_again_only_about_what_the_reader_doubts(
     tmp_path: Path, views: Any, finds: Any, look: str, stakes: Any, again: list[str]
 ) -> None:
-    backend, result = run(tmp_path, effort="adaptive", reader=TableReader(views, finds=finds))
+    backend, result = run(tmp_path, effort="adaptive", reader=builders.TableReader(views, finds=finds))
     assert Counter(backend.roles) == Counter(["joint", "validator", *again])
     line = OutputLine.model_validate({**result.to_output(), "sample_index": 0})
     assert line.second_look is not None
@@ -182,7 +159,7 @@ def test_adaptive_asks_again_only_about_what_the_reader_doubts(
 
 
 def test_for_a_missed_target_nobody_is_asked_about_polarities(tmp_path: Path) -> None:
-    finding = TableReader(SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
+    finding = builders.TableReader(SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
     backend, result = run(tmp_path, effort="adaptive", reader=finding)
     assert (result.second_look.look, result.second_look.stakes) == ("targets", ("missed_target",))
     assert backend.roles[:3] == ["joint", "validator", "tan"]
@@ -212,24 +189,24 @@ def test_without_a_reader_the_gates_say_what_is_at_stake(
 
 
 def test_a_reader_that_does_not_know_the_language_leaves_the_decision_to_the_gates(tmp_path: Path) -> None:
-    doubting = TableReader({"food": ReaderView(0.0, "negative", 1.0)})
+    doubting = builders.TableReader({"food": ReaderView(0.0, "negative", 1.0)})
     _, result = run(tmp_path, effort="adaptive", reader=doubting, language_code="de")
     assert (result.language, result.second_look.look) == ("other", "none")
 
 
 def test_a_look_at_the_targets_adopts_a_drop_and_asks_for_no_risks_of_it(tmp_path: Path) -> None:
-    backend, result = run(tmp_path, DROPPED, effort="adaptive", reader=TableReader(DOUBTED))
+    backend, result = run(tmp_path, DROPPED, effort="adaptive", reader=builders.TableReader(DOUBTED))
     assert set(backend.roles[2:]) - {"stage2_ate"} == {"tan"}
     assert [(change.kind, change.adopted) for change in result.changes] == [("drop", True)]
     assert final_pairs(result) == [("food", "positive")]
-    _, whole = run(tmp_path, DROPPED, reader=TableReader(DOUBTED))
+    _, whole = run(tmp_path, DROPPED, reader=builders.TableReader(DOUBTED))
     assert whole.final_result.final_tuples == result.final_result.final_tuples
 
 
 def test_a_whole_adaptive_look_decides_as_full_does(tmp_path: Path) -> None:
     views = {**SURE, "service": ReaderView(0.8, "positive", 0.95)}
-    asked, result = run(tmp_path, b.DEFAULT_FLIP, effort="adaptive", reader=TableReader(views))
-    full, whole = run(tmp_path, b.DEFAULT_FLIP, reader=TableReader(views))
+    asked, result = run(tmp_path, b.DEFAULT_FLIP, effort="adaptive", reader=builders.TableReader(views))
+    full, whole = run(tmp_path, b.DEFAULT_FLIP, reader=builders.TableReader(views))
     assert asked.roles == full.roles[:-1]
     assert full.roles[-1] == "stage2_validator"
     assert (result.changes, result.final_result.final_tuples) == (whole.changes, whole.final_result.final_tuples)
@@ -237,7 +214,7 @@ def test_a_whole_adaptive_look_decides_as_full_does(tmp_path: Path) -> None:
 
 def test_a_look_at_the_targets_without_tan_leaves_the_debate_empty(tmp_path: Path) -> None:
     backend, result = run(
-        tmp_path, effort="adaptive", reader=TableReader(DOUBTED), debate=DebateSettings(order=("epm", "cj"))
+        tmp_path, effort="adaptive", reader=builders.TableReader(DOUBTED), debate=DebateSettings(order=("epm", "cj"))
     )
     assert backend.roles == ["joint", "validator", "stage2_ate"]
     assert result.debate.turns == ()
@@ -254,7 +231,7 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
         b.DEFAULT_RISKY,
         condition="C2",
         effort="adaptive",
-        reader=TableReader(DOUBTED),
+        reader=builders.TableReader(DOUBTED),
         debate=DebateSettings(memory_visible_to=visible_to),
     )
     assert result.second_look.look == "targets"
@@ -269,7 +246,7 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
 def test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked(tmp_path: Path, answers: Any) -> None:
     store = tmp_path / "store.jsonl"
     b.run_default_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
-    reader = TableReader(DOUBTED if answers else SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
+    reader = builders.TableReader(DOUBTED if answers else SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
     _, result = run(tmp_path, b.DEFAULT_RISKY, answers, condition="C2", effort="adaptive", reader=reader)
     assert result.memory.retrieved_k == 1
     shown = [call.agent for call in result.calls if call.memory_slot_present and call.stage == "stage2"]
@@ -279,7 +256,7 @@ def test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked(tmp_path: Pat
 
 
 def test_adaptive_reads_memory_only_for_samples_that_it_looks_at_again(tmp_path: Path) -> None:
-    _, plain = run(tmp_path, condition="C2", effort="adaptive", reader=TableReader(SURE))
+    _, plain = run(tmp_path, condition="C2", effort="adaptive", reader=builders.TableReader(SURE))
     assert (plain.memory.retrieval_calls, plain.second_look.look) == (0, "none")
-    _, doubted = run(tmp_path, condition="C2", effort="adaptive", reader=TableReader(DOUBTED))
+    _, doubted = run(tmp_path, condition="C2", effort="adaptive", reader=builders.TableReader(DOUBTED))
     assert (doubted.memory.retrieval_calls, doubted.second_look.look) == (1, "targets")

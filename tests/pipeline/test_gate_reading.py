@@ -1,6 +1,5 @@
 """What opens the gates under rules v3, alone and in both, and what of it is recorded and stored."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from episodic_absa.errors import ConfigError
 from episodic_absa.pipeline.gate_reading import SHIPPED_GATES, GateReading, load_gate_rules
 from episodic_absa.schemas.absa import StructuralRisk, ValidatorOutput
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
+from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.vocabulary import Language, RiskId
 
 b: Any = builders
@@ -28,26 +27,6 @@ LEANING = {**SURE, "food": ReaderView(0.9, "negative", 0.55)}
 """Would give another polarity, and is not sure of it: the confidence of the pair is 0.2."""
 
 
-class TableReader:
-    """Has one view per term, and another table for the half that did not make a pair."""
-
-    def __init__(self, views: Mapping[str, ReaderView], other_half: Mapping[str, ReaderView] | None = None) -> None:
-        self._views = views
-        self._other_half = views if other_half is None else other_half
-
-    def reads(self, language: str) -> bool:
-        return language == "en"
-
-    def view(self, text: str, language: str, term: str) -> ReaderView | None:  # noqa: ARG002
-        return self._views.get(term) if self.reads(language) else None
-
-    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:  # noqa: ARG002
-        return self._other_half.get(term) if self.reads(language) else None
-
-    def pairs(self, text: str, language: str) -> tuple[ReaderPair, ...]:  # noqa: ARG002
-        return ()
-
-
 def reasons(result: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     memory = result.memory
     assert memory.injection_trigger_reason == (memory.injection_trigger_reasons or (None,))[0]
@@ -58,13 +37,13 @@ def reasons(result: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("text", "reader", "opened"),
     [
-        (b.TEXT, TableReader(SURE), ()),
-        (CUED, TableReader(SURE), ("structure",)),
-        (b.TEXT, TableReader(SURE, OTHER), ("reader_disagrees",)),
-        (b.TEXT, TableReader(DOUBTING), ("unsure",)),
-        (b.TEXT, TableReader(OTHER), ("reader_disagrees",)),
-        (b.TEXT, TableReader(LEANING), ()),
-        (b.TEXT, TableReader({}), ()),
+        (b.TEXT, builders.TableReader(SURE), ()),
+        (CUED, builders.TableReader(SURE), ("structure",)),
+        (b.TEXT, builders.TableReader(SURE, other_half=OTHER), ("reader_disagrees",)),
+        (b.TEXT, builders.TableReader(DOUBTING), ("unsure",)),
+        (b.TEXT, builders.TableReader(OTHER), ("reader_disagrees",)),
+        (b.TEXT, builders.TableReader(LEANING), ()),
+        (b.TEXT, builders.TableReader({}), ()),
         (CUED, None, ("structure",)),
     ],
 )
@@ -88,7 +67,7 @@ def test_seed_rules_know_none_of_the_three_reasons(tmp_path: Path) -> None:
 
 def test_a_reader_that_does_not_know_the_language_is_silent(tmp_path: Path) -> None:
     result = b.run_default_sample(
-        b.default_backend(), tmp_path / "s.jsonl", text=CUED, reader=TableReader(OTHER), language_code="de"
+        b.default_backend(), tmp_path / "s.jsonl", text=CUED, reader=builders.TableReader(OTHER), language_code="de"
     )
     assert reasons(result) == ((), ())
 
@@ -158,7 +137,7 @@ def test_a_proposed_change_or_a_gate_makes_an_episode(tmp_path: Path, answers: A
 
 
 def test_open_gates_change_no_prompt_of_a_condition_that_hides_memory(tmp_path: Path) -> None:
-    reader = TableReader(OTHER)
+    reader = builders.TableReader(OTHER)
     store = tmp_path / "s.jsonl"
     b.run_default_sample(b.default_backend(), store, condition="C2_silent", text=CUED, reader=reader, uid="teacher")
     asked = {}
@@ -180,7 +159,7 @@ def test_a_file_of_thresholds_with_a_mistake_names_its_key(tmp_path: Path) -> No
 
 def test_a_cue_is_at_stake_for_adaptive_effort_only_where_no_reader_is_heard(tmp_path: Path) -> None:
     adaptive = PipelineSettings(effort="adaptive")
-    for reader, look in ((TableReader(SURE), "none"), (None, "whole")):
+    for reader, look in ((builders.TableReader(SURE), "none"), (None, "whole")):
         result = b.run_default_sample(
             b.default_backend(), tmp_path / "s.jsonl", text=CUED, reader=reader, settings=adaptive
         )

@@ -93,18 +93,21 @@ def outputs_of(cell: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (cell / OUTPUTS).read_text("utf-8").splitlines()]
 
 
-class _Around(PassedOnFacts):
+class Around(PassedOnFacts):
     """The embedded engine, or another replier, with something around it."""
 
     def __init__(self, replier: Replier | None = None) -> None:
         self._replier = replier or EmbeddedReplier()
         super().__init__(self._replier)
 
+    async def reply(self, request: Request) -> Reply:
+        return await self._replier.reply(request)
+
     async def close(self) -> None:
         await self._replier.close()
 
 
-class Scrambled(_Around):
+class Scrambled(Around):
     """Takes a random time for each answer, so that samples overtake each other."""
 
     def __init__(self, seed: int, *, longest_s: float = 0.006, replier: Replier | None = None) -> None:
@@ -126,7 +129,7 @@ class Scrambled(_Around):
             self.under_way -= debating
 
 
-class Failing(_Around):
+class Failing(Around):
     """Fails for chosen requests."""
 
     def __init__(self, fails: Callable[[Request], bool], replier: Replier | None = None) -> None:
@@ -139,7 +142,7 @@ class Failing(_Around):
         return await self._replier.reply(request)
 
 
-class Remembering(_Around):
+class Remembering(Around):
     """Keeps what was answered by prompt, for a server that is to answer alike."""
 
     def __init__(self) -> None:

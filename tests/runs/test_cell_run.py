@@ -69,16 +69,6 @@ def test_a_cell_in_another_process_leaves_the_bytes_of_the_grid(tmp_path: Path) 
     assert shown.shown > hidden.shown == 0
 
 
-def test_a_finished_cell_is_not_run_again(tmp_path: Path) -> None:
-    config = load_experiment(write_experiment(tmp_path, experiment={"conditions": ["C1"]}))
-    spec = CellSpec(config, "C1__seed42", use_cache_file=False)
-    first = asyncio.run(run_cell(spec))
-    seen: list[int] = []
-    again = asyncio.run(run_cell(spec, on_progress=lambda progress: seen.append(progress.done)))
-    assert (first.resumed, again.resumed) == (0, first.total)
-    assert seen == [first.total]
-
-
 def test_a_cell_of_another_configuration_is_refused_also_without_its_grid(tmp_path: Path) -> None:
     few: dict[str, Any] = {"experiment": {"conditions": ["C1"]}, "data": {"limit": 2}}
     config = load_experiment(write_experiment(tmp_path, **few))

@@ -9,14 +9,12 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from tests.runs.small_grid import exact_bytes, outputs_of, write_experiment
+from tests.runs.small_grid import Around, exact_bytes, outputs_of, write_experiment
 
 from episodic_absa.analysis import derive_tables, load_run
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
-from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
-from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_conditions
 from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import TRACES
@@ -34,20 +32,16 @@ CUT_AFTER = 17
 """So many commits of any cells into the first run it is cancelled."""
 
 
-class Counting(PassedOnFacts):
+class Counting(Around):
     """The embedded engine, and every request that the cache could not answer."""
 
     def __init__(self) -> None:
-        self._engine = EmbeddedReplier()
-        super().__init__(self._engine)
+        super().__init__()
         self.sent: list[Request] = []
 
     async def reply(self, request: Request) -> Reply:
         self.sent.append(request)
-        return await self._engine.reply(request)
-
-    async def close(self) -> None:
-        await self._engine.close()
+        return await super().reply(request)
 
 
 class EffortGrid(NamedTuple):

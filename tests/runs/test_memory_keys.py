@@ -4,28 +4,22 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.runs.small_grid import outputs_of, run_here, write_experiment
+from tests.runs.small_grid import Around, outputs_of, run_here, write_experiment
 
 from episodic_absa.backends.backend import Reply, Request
-from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.runs.derived.derived_samples import TRACES
 
 
-class ReadPrompts(PassedOnFacts):
+class ReadPrompts(Around):
     """The embedded engine, which keeps the keys of every prompt by role."""
 
     def __init__(self) -> None:
-        self._engine = EmbeddedReplier()
-        super().__init__(self._engine)
+        super().__init__()
         self.keys: list[tuple[str, list[str]]] = []
 
     async def reply(self, request: Request) -> Reply:
         self.keys.append((request.ask.role, list(json.loads(request.ask.prompt.user))))
-        return await self._engine.reply(request)
-
-    async def close(self) -> None:
-        await self._engine.close()
+        return await super().reply(request)
 
 
 def run_with(folder: Path, **changes: Any) -> tuple[ReadPrompts, Path]:

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 from tests.runs.sealed_files import write_sealed
-from tests.runs.small_grid import write_experiment
+from tests.runs.small_grid import Around, write_experiment
 from tests.warm_python import run_warm
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
-from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import run_grid
 from episodic_absa.reports.written_results import write_results
@@ -33,21 +31,17 @@ EXPERIMENT = {
 }
 
 
-class _Watching(PassedOnFacts):
+class _Watching(Around):
     """The embedded engine, which notes at each question whether the grid's own question is on disk."""
 
     def __init__(self, path: Path) -> None:
-        self._engine = EmbeddedReplier()
-        super().__init__(self._engine)
+        super().__init__()
         self._path = path
         self.seen: list[bool] = []
 
     async def reply(self, request: Request) -> Reply:
         self.seen.append(self._path.is_file())
-        return await self._engine.reply(request)
-
-    async def close(self) -> None:
-        await self._engine.close()
+        return await super().reply(request)
 
 
 class Grown:

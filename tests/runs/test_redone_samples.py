@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runs.small_grid import Failing, exact_bytes, outputs_of, write_experiment
+from tests.runs.small_grid import Around, Failing, exact_bytes, outputs_of, write_experiment
 
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
-from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.config import load_experiment
@@ -26,20 +25,16 @@ BAD_DAY = ("valid-ko-sight-4", "valid-en-hotel-6", "valid-ko-phone-5", "train-en
 CHANGES: dict[str, dict[str, Any]] = {"experiment": {"conditions": CONDITIONS}, "data": {"limit": 9}}
 
 
-class Counted(PassedOnFacts):
+class Counted(Around):
     """Counts the requests by review."""
 
     def __init__(self, replier: Replier | None = None) -> None:
-        self._replier = replier or EmbeddedReplier()
-        super().__init__(self._replier)
+        super().__init__(replier)
         self.by_text: Counter[str] = Counter()
 
     async def reply(self, request: Request) -> Reply:
         self.by_text[request.ask.inputs.text] += 1
-        return await self._replier.reply(request)
-
-    async def close(self) -> None:
-        await self._replier.close()
+        return await super().reply(request)
 
 
 def run_grid(path: Path, replier: Replier, *, keep_failures: bool = False, stop_after: int = 0) -> GridProgress:

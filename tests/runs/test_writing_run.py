@@ -6,11 +6,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from tests.runs.small_grid import run_here, write_experiment
+from tests.runs.small_grid import Around, run_here, write_experiment
 
 from episodic_absa.backends.backend import Reply, Request
-from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.embedded import EmbeddedReplier
 
 
 def is_free(lock: Path) -> bool:
@@ -23,21 +21,17 @@ def is_free(lock: Path) -> bool:
     return True
 
 
-class TryLock(PassedOnFacts):
+class TryLock(Around):
     """The embedded engine, which tries at each request to take the lock of a store."""
 
     def __init__(self, lock: Path) -> None:
-        self._engine = EmbeddedReplier()
         self._lock = lock
-        super().__init__(self._engine)
+        super().__init__()
         self.was_free: list[bool] = []
 
     async def reply(self, request: Request) -> Reply:
         self.was_free.append(is_free(self._lock))
-        return await self._engine.reply(request)
-
-    async def close(self) -> None:
-        await self._engine.close()
+        return await super().reply(request)
 
 
 def test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the_last(tmp_path: Path) -> None:
@@ -52,19 +46,12 @@ def test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the
     assert is_free(cell / "episodic_store.jsonl.lock")
 
 
-class Unjudged(PassedOnFacts):
+class Unjudged(Around):
     """The embedded engine without sentiments: every aspect becomes a neutral backfill."""
 
-    def __init__(self) -> None:
-        self._engine = EmbeddedReplier()
-        super().__init__(self._engine)
-
     async def reply(self, request: Request) -> Reply:
-        reply = await self._engine.reply(request)
+        reply = await super().reply(request)
         return reply if request.ask.role != "atsa" else replace(reply, text=json.dumps({"sentiments": []}))
-
-    async def close(self) -> None:
-        await self._engine.close()
 
 
 def test_the_experiment_decides_whether_backfills_are_predictions(tmp_path: Path) -> None:

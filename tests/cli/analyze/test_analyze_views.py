@@ -129,13 +129,6 @@ def test_a_backfill_is_marked_and_dimmed() -> None:
     assert "\x1b[2m(backfilled: not judged)" in line
 
 
-def test_long_evidence_is_shortened_in_the_table_only() -> None:
-    long = "lasts long, but the screen is [red]dark[/red] and the sound"
-    result = analysed(atsa={"sentiments": [{"aspect_term": "battery", "polarity": "positive", "evidence": long}]})
-    assert "lasts long, but the screen is [red]dark… " in told(analysis_view(result)) + " "
-    assert long in told(explanation_view(result), 200)
-
-
 def test_the_explanation_leaves_nothing_out() -> None:
     page = told(explanation_view(analysed()))
     for words in (
@@ -239,12 +232,6 @@ def test_pages_of_rules_v3_stay_within_the_width_and_steer_nothing(columns: int)
         text = rendered(page, columns)
         assert max(map(cell_len, text.splitlines())) <= min(columns, 100)
         assert not set("\x1b\u202e") & set(text)
-
-
-def test_stages_that_are_switched_off_say_so() -> None:
-    page = told(explanation_view(analysed(PipelineSettings(enable_debate=False, enable_stage2=False))))
-    assert "Debate" in page
-    assert page.count("switched off") == 2
 
 
 def test_every_reason_code_has_its_words() -> None:

@@ -20,7 +20,7 @@ from episodic_absa.pipeline.decision import (
     settle,
 )
 from episodic_absa.pipeline.stage1 import is_pair
-from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
+from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 
 b: Any = builders
@@ -35,30 +35,6 @@ GREEDY = AdoptionRules.model_validate(
 STAGE1 = b.stage1_of(
     [b.aspect("food"), b.aspect("service")], [b.sentiment("food", "positive"), b.sentiment("service", "negative")]
 )
-
-
-class TableReader:
-    """Views of terms from a table; None for every other term."""
-
-    def __init__(self, **views: ReaderView) -> None:
-        self.views = views
-
-    def view(self, text: str, language: str, term: str) -> ReaderView | None:
-        assert text
-        assert language in ("en", "ko", "other")
-        return self.views.get(term)
-
-    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
-        return self.view(text, language, term)
-
-    def reads(self, language: str) -> bool:
-        return language in ("en", "ko")
-
-    def pairs(self, text: str, language: str) -> tuple[ReaderPair, ...]:
-        starts = {term: text.find(term) for term in self.views if language in ("en", "ko")}
-        return tuple(
-            ReaderPair(term, start, start + len(term), self.views[term]) for term, start in starts.items() if start >= 0
-        )
 
 
 def decided(*claims: Claim, reader: Any = None) -> Any:
@@ -87,7 +63,9 @@ def record(
 def test_a_record_holds_kind_from_to_witnesses_score_adopted_and_reason() -> None:
     epm = Claim("epm", "food", polarity="negative", of_polarity="positive", quote="was great")
     (change,) = decided(
-        epm, epm._replace(who="judge", quote=""), reader=TableReader(food=ReaderView(0.9, "negative", 0.7))
+        epm,
+        epm._replace(who="judge", quote=""),
+        reader=builders.TableReader({"food": ReaderView(0.9, "negative", 0.7)}),
     )
     written = change.model_dump(mode="json")
     assert ChangeRecord.model_validate(written) == change
@@ -126,7 +104,7 @@ def test_every_change_is_decided_alone() -> None:
         Claim("tan", "garden", is_target=True),
         Claim("cj", "service", polarity="positive", of_polarity="negative"),
     )
-    reader = TableReader(food=ReaderView(0.1, "positive", 0.9), price=ReaderView(0.8, "positive", 0.9))
+    reader = builders.TableReader({"food": ReaderView(0.1, "positive", 0.9), "price": ReaderView(0.8, "positive", 0.9)})
     records = decided(*claims, reader=reader)
     assert [(change.kind, change.aspect_term, change.reason) for change in records] == [
         ("drop", "food", "adopted"),
@@ -272,7 +250,7 @@ def check_untouched(stage1: Any, records: Any) -> None:
 def test_for_random_witnesses_every_other_pair_is_stage1s_object_and_no_conflict_is_created(
     stage1: Any, claims: Any, views: Any, rules: Any
 ) -> None:
-    reader = TableReader(**{term: view for term, view in views.items() if view is not None})
+    reader = builders.TableReader({term: view for term, view in views.items() if view is not None})
     records = decide_changes(b.first_of(stage1), claims, reader, rules)
     check_untouched(stage1, records)
     _, sentiments = apply_changes(stage1, records)

@@ -87,19 +87,16 @@ def test_an_added_term_keeps_the_words_of_the_text_and_has_no_place_outside_it()
     assert (garden.aspect_term, garden.to_span) == ("garden", None)
 
 
-class ScriptedReader:
-    """Has one view of every term."""
-
-    def view(self, text: str, language: str, term: str) -> ReaderView | None:
-        return ReaderView(0.8, "neutral", 0.7) if language == "en" and term in text else None
-
-
 @pytest.mark.parametrize(
     ("reader", "more", "polarity"),
     [
         (None, (), None),
-        (ScriptedReader(), (), "neutral"),
-        (ScriptedReader(), (Claim("review", "price", is_target=True, polarity="negative"),), "negative"),
+        (b.TableReader({"price": ReaderView(0.8, "neutral", 0.7)}), (), "neutral"),
+        (
+            b.TableReader({"price": ReaderView(0.8, "neutral", 0.7)}),
+            (Claim("review", "price", is_target=True, polarity="negative"),),
+            "negative",
+        ),
     ],
 )
 def test_a_term_that_is_only_named_takes_the_polarity_of_stage2_else_of_the_reader(
