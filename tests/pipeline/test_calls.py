@@ -1,6 +1,7 @@
 """Which questions a sample asks, in which order, and what each of them sees."""
 
 import asyncio
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,15 @@ from typing import Any
 import pytest
 from tests.pipeline import builders
 
-from episodic_absa.memory import Retriever
+from episodic_absa.conditions import load_condition
+from episodic_absa.memory import EpisodicOrchestrator, MemoryStore, Retriever
+from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.memory.signature_builder import SignatureBuilder
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings, Stage1Settings
+from episodic_absa.seed import SEED_FORM
 
 b: Any = builders
 
@@ -190,3 +195,78 @@ def test_the_seed_and_the_condition_reach_every_question(tmp_path: Path) -> None
     asyncio.run(agent.run(Sample(uid="u", text=b.TEXT), b.memory_of(tmp_path / "s", "C2_silent"), seed=11))
     assert {ask.seed for ask in backend.asks} == {11}
     assert {ask.condition for ask in backend.asks} == {"C2_silent"}
+
+
+class WatchedOrchestrator(EpisodicOrchestrator):
+    """A real orchestrator that also notes when it was called."""
+
+    backend: Any
+    reads: list[list[str]]
+    read_inputs: list[tuple[Any, ...]]
+    writes: list[list[str]]
+
+    def get_slot_payload_for_current_sample(self, *args: Any, **kwargs: Any) -> Any:
+        self.reads.append(list(self.backend.roles))
+        self.read_inputs.append((*args, kwargs))
+        return super().get_slot_payload_for_current_sample(*args, **kwargs)
+
+    def append_episode_if_needed(self, *args: Any, **kwargs: Any) -> Any:
+        self.writes.append(list(self.backend.roles))
+        return super().append_episode_if_needed(*args, **kwargs)
+
+
+def watched(
+    tmp_path: Path, condition: str, settings: PipelineSettings | None = None
+) -> tuple[WatchedOrchestrator, Any]:
+    orchestrator = WatchedOrchestrator(
+        load_condition(condition, "v1_3"), MemoryStore(tmp_path / "store.jsonl"), form=SEED_FORM
+    )
+    orchestrator.backend = b.ScriptedBackend(b.RISKY_ANSWERS)
+    orchestrator.reads, orchestrator.read_inputs, orchestrator.writes = [], [], []
+    agent = SupervisorAgent(orchestrator.backend, settings)
+    result = asyncio.run(agent.run(Sample(uid="u1", text=b.TEXT, language_code="en"), MemoryView(orchestrator)))
+    return orchestrator, result
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_memory_is_read_once_before_the_debate_and_written_once_at_the_end(tmp_path: Path, condition: str) -> None:
+    orchestrator, result = watched(tmp_path, condition)
+    assert orchestrator.reads == [["ate", "atsa", "validator"]]
+    assert [sorted(one) for one in orchestrator.writes] == [sorted(b.EVERY_ROLE)]
+    assert result.memory.retrieval_calls == (0 if condition == "C1" else 1)
+    text, ate, atsa, validator, language, keywords = orchestrator.read_inputs[0]
+    assert (text, ate, atsa) == (b.TEXT, result.stage1.ate, result.stage1.atsa)
+    assert (validator, language, keywords) == (result.stage1.validator, "en", {"sample_id": "u1"})
+
+
+def test_the_read_takes_stage1_by_position_and_the_uid_by_keyword() -> None:
+    parameters = inspect.signature(EpisodicOrchestrator.get_slot_payload_for_current_sample).parameters
+    assert list(parameters) == [
+        *("self", "text", "stage1_ate", "stage1_atsa", "stage1_validator", "language_code", "sample_id")
+    ]
+    assert parameters["sample_id"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameters["sample_id"].default is None
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_one_episode_is_built_per_sample_exactly_where_the_condition_writes(
+    tmp_path: Path, condition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = EpisodeBuilder.build
+    built: list[Any] = []
+
+    def watched_build(builder: EpisodeBuilder, *given: Any) -> Any:
+        built.append(build(builder, *given))
+        return built[-1]
+
+    monkeypatch.setattr(EpisodeBuilder, "build", watched_build)
+    store = tmp_path / "store.jsonl"
+    decisions = [
+        b.run_sample(b.ScriptedBackend(), store, condition=condition, uid=uid).store.store_decision
+        for uid in ("u1", "u2")
+    ]
+    writes = load_condition(condition, "v1_3").store_write
+    # The second sample teaches nothing new: its episode is built and not kept.
+    assert decisions == (["stored", "skipped"] if writes else ["skipped", "skipped"])
+    assert [draft.provenance.source_id for draft in built] == (["u1", "u2"] if writes else [])
+    assert len(MemoryStore(store).load()) == (1 if writes else 0)

@@ -397,3 +397,12 @@ def test_an_aspect_called_like_a_slot_cannot_fake_one(tmp_path: Path, name: str)
 )
 def test_a_slot_is_found_only_as_a_key_of_the_rendered_context(context: Any, held: bool) -> None:
     assert holds_slot(render_context(context), [DEBATE, STAGE2]) is held
+
+
+def test_memory_read_and_written_by_one_sample_serves_the_next(tmp_path: Path) -> None:
+    store = tmp_path / "store.jsonl"
+    first = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2", uid="u1")
+    second = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2", uid="u2")
+    assert (first.memory.retrieved_ids, first.store.episode_id) == ((), "epi_000001")
+    assert second.memory.retrieved_ids == ("epi_000001",)
+    assert second.memory.prompt_injection_chars > 0

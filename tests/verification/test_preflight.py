@@ -9,7 +9,8 @@ import pytest
 import yaml
 from tests.stored_lines import entries_of
 
-from episodic_absa.errors import ConfigError
+from episodic_absa import run_experiment
+from episodic_absa.errors import ConfigError, DatasetError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.verification.preflight import Preflight, _judge_wording, check_experiment
 
@@ -63,20 +64,53 @@ def message_of(found: Preflight, check: str) -> str:
     return next(line.message for line in found.lines if line.check == check)
 
 
+def test_two_reviews_get_a_word(make_config: MakeConfig, tmp_path: Path) -> None:
+    found = check_experiment(make_config())
+    assert level_of(found, "reviews") == "warning"
+    assert message_of(found, "reviews").startswith("Only 2 reviews: figures of fewer than 30 describe these reviews")
+    write_reviews(tmp_path, "valid", [f"Bed {number}." for number in range(30)])
+    assert "reviews" not in {line.check for line in check_experiment(make_config()).lines}
+
+
+def test_gold_that_is_shifted_by_one_text_is_refused_by_check_and_by_run(
+    make_config: MakeConfig, tmp_path: Path
+) -> None:
+    nouns = ["bed", "soup", "staff", "price", "view", "door"]
+    write_reviews(tmp_path, "valid", [f"The {noun} is fine." for noun in nouns])
+    write_gold(tmp_path, *([{"aspect_term": noun, "polarity": "positive"}] for noun in nouns))
+    assert not check_experiment(make_config()).has_errors
+    shifted = [*nouns[1:], nouns[0]]
+    write_gold(tmp_path, *([{"aspect_term": noun, "polarity": "positive"}] for noun in shifted))
+    path = make_config()
+    assert level_of(check_experiment(path), "gold_terms") == "error"
+    with pytest.raises(DatasetError, match=r"6 of 6 gold terms are not in their text, first in 'valid-0': the gold is"):
+        run_experiment(path, use_cache_file=False)
+    assert not (tmp_path / "results").exists()
+
+
+def test_one_gold_file_may_serve_two_splits(make_config: MakeConfig, tmp_path: Path) -> None:
+    lines = [json.dumps({"uid": f"train-{number}", "gold_tuples": []}) for number in range(3)]
+    gold = tmp_path / "data" / "gold.jsonl"
+    gold.write_text(gold.read_text("utf-8") + "\n".join(lines) + "\n", "utf-8")
+    path = make_config(experiment={"conditions": ["C1"]}, episodic_memory={"build": None})
+    assert not check_experiment(path).has_errors
+    assert run_experiment(path, use_cache_file=False).cells[0].samples == 2
+
+
 def test_a_good_paper_has_only_ok_lines(make_config: MakeConfig) -> None:
     found = check_experiment(make_config(**PAPER))
-    assert {line.level for line in found.lines} == {"ok"}
+    assert {line.level for line in found.lines if line.check != "reviews"} == {"ok"}
     assert {"paper_split", "paper_gold", "paper_answers"} <= {line.check for line in found.lines}
 
 
-def test_a_missing_key_is_a_warning_that_names_the_variable(
+def test_a_missing_key_is_an_error_that_names_the_variable(
     make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable in ("ANTHROPIC_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(variable, raising=False)
     path = make_config(backbone={"provider": "anthropic", "model": "m"})
     preflight = check_experiment(path)
-    assert level_of(preflight, "key") == "warning"
+    assert level_of(preflight, "key") == "error"
     assert message_of(preflight, "key") == "no key for anthropic; set ANTHROPIC_API_KEY"
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     assert level_of(check_experiment(path), "key") == "ok"

@@ -56,6 +56,11 @@ class Condition(FrozenModel):
         """Whether a prompt may show memory."""
         return self.exposed_to_debate or self.exposed_to_stage2
 
+    def answers_like(self, other: "Condition") -> bool:
+        """Return whether both conditions give the same answers by construction: neither shows memory to anything."""
+        shows = self.is_exposed or other.is_exposed
+        return not shows and (self.rules, self.pipeline) == (other.rules, other.pipeline)
+
     @property
     def decides_changes(self) -> bool:
         """Whether each change is decided by itself and has an outcome. Seed rules decide a patch as a whole."""

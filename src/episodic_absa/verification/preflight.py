@@ -21,6 +21,7 @@ from episodic_absa.memory.advice.advisory_builder import fixed_texts
 from episodic_absa.memory.advice.outcome_advice import fixed_texts_v3
 from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
+from episodic_absa.metrics.statistics import FEWEST_REVIEWS, few_reviews
 from episodic_absa.pipeline.prompt_files import PROMPT_FILES
 from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.runs.config.cells import build_cells, evaluated_cells, require_stores
@@ -106,6 +107,9 @@ def _data_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[_Sai
     counts = ", ".join(f"{split} {len(samples)}" for split, samples in data.splits.items())
     yield "ok", "data", f"{counts} samples; files distinct and below allowed_roots, uids unique, gold uids known"
     evaluated = data.splits[config.file.data.process_split]
+    reviews_n = len(data.samples_of(next(iter(evaluated_cells(config)))))
+    if reviews_n < FEWEST_REVIEWS:
+        yield "warning", "reviews", few_reviews(reviews_n).rstrip(".")
     for split in _store_splits(config):
         shared_n = len(find_shared_texts(data.splits[split], evaluated))
         yield _counted(
@@ -269,7 +273,7 @@ def _key_lines(backbone: BackboneSettings) -> Iterator[_Said]:
     if any(os.environ.get(variable, "").strip() for variable in variables):
         yield "ok", "key", f"a key for {backbone.provider} is set"
     else:
-        yield "warning", "key", f"no key for {backbone.provider}; set {' or '.join(variables)}"
+        yield "error", "key", f"no key for {backbone.provider}; set {' or '.join(variables)}"
 
 
 def _paper_lines(config: ExperimentConfig, data: ExperimentData | None) -> Iterator[_Said]:

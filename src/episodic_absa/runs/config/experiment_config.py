@@ -7,8 +7,11 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
+from episodic_absa.backends.backend_facts import BackendFacts
 from episodic_absa.backends.cache.postgres_cache import cache_database
 from episodic_absa.backends.create_backend import BackboneSettings
+from episodic_absa.backends.provider_facts import is_passed_in, settings_of
+from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.conditions import (
     DEFAULT_COMPARISONS,
     ConditionsFile,
@@ -315,6 +318,11 @@ class ExperimentConfig(BaseModel):
         """The grid's directory."""
         return self.resolve(self.file.out) / self.file.run_id
 
+    def answered_by(self, backend: BackendFacts) -> Self:
+        """Return the experiment as it is with a backend that a program passed in: manifest and hash name it."""
+        backbone = settings_of(backend, self.file.backbone)
+        return self.model_copy(update={"file": self.file.model_copy(update={"backbone": backbone})})
+
     def writing_to(self, out: Path) -> Self:
         """Return the experiment with another `out`; a relative path starts from the working directory."""
         # Relative to the config file, as a config names it: `verify` finds the data from there.
@@ -368,6 +376,13 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
         file = ExperimentFile.model_validate(document)
     except ValidationError as error:
         raise _config_error(error, path) from error
+    if is_passed_in(file.backbone):
+        raise ConfigError(
+            f"{path}: backbone.provider python stands for a backend that a program passes to run_experiment; choose "
+            f"{BACKEND_FORMS}",
+            path=path,
+            key="backbone.provider",
+        )
     block = file.episodic_memory
     conditions_file = load_conditions(_conditions_source(block.conditions_path, path.parent))
     conditions = resolve_conditions(

@@ -48,7 +48,18 @@ class CellFiles:
         if self.manifest is not None:
             require_cell(self.path / SAMPLES, content, self.manifest.cfg_hash)
         require_places(self.path / SAMPLES, content.records)
+        if self.manifest is not None and self.manifest.completed:
+            self._require_all(len(content.records), self.manifest.dataset.processing_count)
         return content
+
+    def _require_all(self, done: int, due: int) -> None:
+        """Refuse a finished cell that lost whole lines: every line that is left is sound."""
+        if done != due:
+            raise RunDirectoryError(
+                f"{self.path / SAMPLES} has {done:,} of {due:,} samples although the run was finished: lines were "
+                "removed or added; restore the file, or run the experiment again",
+                path=self.path / SAMPLES,
+            )
 
     @property
     def records(self) -> tuple[SampleRecord, ...]:
