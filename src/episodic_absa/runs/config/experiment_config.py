@@ -23,7 +23,6 @@ from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.datasets.gold_columns import GoldColumns
 from episodic_absa.errors import ConfigError, DatabaseError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
-from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.pipeline.shown_values import slot_name_problem
@@ -38,6 +37,7 @@ from episodic_absa.serialization.plain_name import name_problem
 from episodic_absa.serialization.quoted_value import listed, quoted, shortened
 from episodic_absa.serialization.redaction import credential_in
 from episodic_absa.serialization.yaml_file import read_yaml_file
+from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.vocabulary import ProcessSplit, StratumName
 
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]

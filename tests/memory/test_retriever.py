@@ -11,19 +11,16 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.memory.store_places import StorePlace, opened
-from tests.warm_python import WarmProcess
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore, Retriever, load_catalogue
 from episodic_absa.schemas.absa import Proposal, Stage1Ate, Stage1Atsa, StructuralRisk, ValidatorOutput
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
-from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 
 HERE = Path(__file__).parent
-BASE: dict[str, Any] = json.loads((HERE.parent / "episode.json").read_text(encoding="utf-8"))
+BASE: dict[str, Any] = json.loads((HERE / "episode.json").read_text(encoding="utf-8"))
 CATALOGUE = load_catalogue()
 
 FAST = settings(
@@ -66,7 +63,7 @@ def draft(shape: Shape, source_id: str) -> dict[str, Any]:
     assert principle is not None
     structures = ",".join(sorted(shape.structures))
     episode["action_taken"] = shape.action_taken
-    episode["episode_type"] = shape.episode_type
+    episode["outcome"]["value"] = shape.episode_type
     episode["input_signature"] |= {
         "language": shape.language,
         "detected_structure": list(shape.structures),
@@ -90,19 +87,19 @@ def draft(shape: Shape, source_id: str) -> dict[str, Any]:
     return episode
 
 
-def numbered(number: int, shape: Shape, source_id: str) -> AnyEpisode:
-    return EpisodicMemoryEntryV1_1.model_validate({**draft(shape, source_id), "episode_id": f"epi_{number:06d}"})
+def numbered(number: int, shape: Shape, source_id: str) -> EpisodicMemoryEntryV1_3:
+    return EpisodicMemoryEntryV1_3.model_validate({**draft(shape, source_id), "episode_id": f"epi_{number:06d}"})
 
 
 def tokens(strings: Sequence[str]) -> set[str]:
     return {word.lower() for text in strings for word in re.findall(r"\w+", text) if len(word) >= 2}
 
 
-def full_scan(episodes: Sequence[AnyEpisode], query: Query) -> list[AnyEpisode]:
+def full_scan(episodes: Sequence[EpisodicMemoryEntryV1_3], query: Query) -> list[EpisodicMemoryEntryV1_3]:
     """Apply the rules of retrieval, one after the other, to every entry, oldest first."""
     wanted, lexical = query.signature, (query.lexical,) if isinstance(query.lexical, str) else query.lexical or ()
     asked = tokens(lexical) if query.use_lexical else set()
-    ranked: list[tuple[int, float, int, AnyEpisode]] = []
+    ranked: list[tuple[int, float, int, EpisodicMemoryEntryV1_3]] = []
     for position, episode in enumerate(episodes):
         seen = episode.input_signature
         shared = set(seen.detected_structure) & set(wanted.detected_structure)
@@ -115,7 +112,7 @@ def full_scan(episodes: Sequence[AnyEpisode], query: Query) -> list[AnyEpisode]:
         overlap = len(shared) + (seen.length_bucket == wanted.length_bucket) + (seen.num_aspects == wanted.num_aspects)
         words = tokens([episode.case_summary.symptom, episode.case_summary.rationale_summary])
         ranked.append((overlap, len(asked & words) / len(asked) if asked else 0.0, position, episode))
-    chosen: list[AnyEpisode] = []
+    chosen: list[EpisodicMemoryEntryV1_3] = []
     while ranked and len(chosen) < query.topk:
         kinds = {kind(episode) for episode in chosen}
         best = max(ranked, key=lambda r: (r[0], r[1], kind(r[3]) not in kinds, r[2]))
@@ -124,11 +121,11 @@ def full_scan(episodes: Sequence[AnyEpisode], query: Query) -> list[AnyEpisode]:
     return chosen
 
 
-def kind(episode: AnyEpisode) -> tuple[str, str, str]:
-    return episode.correction.principle_id, episode.action_taken, episode.episode_type
+def kind(episode: EpisodicMemoryEntryV1_3) -> tuple[str, str, str]:
+    return episode.correction.principle_id, episode.action_taken, episode.outcome.value
 
 
-def asked_of(entries: Any, query: Query) -> list[AnyEpisode]:
+def asked_of(entries: Any, query: Query) -> list[EpisodicMemoryEntryV1_3]:
     retriever = Retriever(
         topk=query.topk,
         require_same_language=query.require_same_language,
@@ -222,100 +219,6 @@ def test_retrieval_from_a_list_equals_a_full_scan(pairs: list[tuple[Shape, str]]
     for query in asked:
         assert asked_of(episodes, query) == full_scan(episodes, query)
         assert asked_of(iter(episodes), query) == full_scan(episodes, query)
-
-
-class Append(NamedTuple):
-    shape: Shape
-    source_id: str
-    by_another: bool
-
-
-class Compact(NamedTuple):
-    keep: int
-
-
-@st.composite
-def histories(draw: st.DrawFn) -> tuple[list[tuple[Shape, str]], list[Append | Compact | Query]]:
-    palette = st.sampled_from(draw(all_palettes))
-    source = st.sampled_from(SOURCES)
-    at_first = draw(st.lists(st.tuples(palette, source), max_size=10))
-    append = st.builds(Append, palette, source, st.booleans())
-    step = append | append | queries | queries | st.builds(Compact, st.integers(1, 8))
-    return at_first, [*draw(st.lists(step, min_size=2, max_size=14)), draw(queries)]
-
-
-def test_one_open_store_answers_like_a_full_scan_of_its_last_entries_after_every_append_prune_and_compaction(
-    place: StorePlace,
-) -> None:
-    @settings(FAST, max_examples=place.examples(200))
-    @given(histories(), st.sampled_from((1, 2, 3, 5, 5000)), st.sampled_from((1, 1, 2, 7)))
-    def holds(
-        history: tuple[list[tuple[Shape, str]], list[Append | Compact | Query]], keep_last_n: int, gap: int
-    ) -> None:
-        answers_like_a_full_scan(place, history, keep_last_n, gap)
-
-    holds()
-
-
-def answers_like_a_full_scan(
-    place: StorePlace,
-    history: tuple[list[tuple[Shape, str]], list[Append | Compact | Query]],
-    keep_last_n: int,
-    gap: int,
-) -> None:
-    at_first, steps = history
-    place.clear()
-    episodes = place.begin_with([numbered(i * gap, shape, source) for i, (shape, source) in enumerate(at_first, 1)])
-    with opened(place, keep_last_n=keep_last_n) as store, opened(place) as another:
-        for step in steps:
-            if isinstance(step, Append):
-                writer = another if step.by_another else store
-                entry = writer.append(draft(step.shape, step.source_id))
-                highest = max((int(e.episode_id[4:]) for e in episodes), default=0)
-                assert int(entry.episode_id[4:]) == highest + 1
-                episodes.append(entry)
-            elif isinstance(step, Compact):
-                if episodes:
-                    another.compact(step.keep)
-                    episodes = episodes[-step.keep :]
-            else:
-                live = episodes[-keep_last_n:]
-                loaded = store.load()
-                assert list(loaded) == live
-                assert len(store) == len(live)
-                assert asked_of(loaded, step) == full_scan(live, step)
-                assert asked_of(list(loaded), step) == full_scan(live, step)
-
-
-def test_retrieval_equals_a_full_scan_while_two_processes_append(place: StorePlace) -> None:
-    appender = HERE.parent / "store" / "appender.py"
-    children = [
-        WarmProcess([appender, place.location, "--source", name, "--count", "150"], loads_engine=False)
-        for name in ("s-1", "s-2")
-    ]
-    query = Query(
-        InputSignatureV1_1(language="en", detected_structure=("none",), num_aspects=1, length_bucket="short"),
-        ("IRONY", "FLIP_POLARITY"),
-        "s-1",
-        3,
-        True,
-        True,
-        True,
-        False,
-    )
-    sizes: set[int] = set()
-    with children[0], children[1], opened(place, keep_last_n=40) as store:
-        while any(child.poll() is None for child in children):
-            loaded = store.load()
-            everything = list(loaded)
-            assert asked_of(loaded, query) == full_scan(everything, query)
-            sizes.add(len(everything))
-        assert [child.wait(timeout=60) for child in children] == [0, 0]
-        whole = [EpisodicMemoryEntryV1_1.model_validate_json(line) for line in place.lines()]
-        assert len(whole) == 300
-        assert list(store.load()) == whole[-40:]
-        assert asked_of(store.load(), query) == full_scan(whole[-40:], query)
-    assert max(sizes) <= 40
 
 
 def test_among_equals_what_is_not_yet_chosen_comes_first_and_then_the_newest() -> None:
@@ -425,36 +328,3 @@ def test_the_pipeline_asks_with_risk_ids_and_proposal_types_and_never_with_words
     assert first(risk, "Fine.") == by_risk
     assert first(proposal, "Fine.") == by_proposal
     assert first(ValidatorOutput(), "evidence_gap revise_span") == newest
-
-
-def test_the_file_is_read_once_however_often_one_appends_and_asks(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    line = canonical_json(numbered(1, Shape(), "s-1"))
-    path.write_text("".join(line.replace("epi_000001", f"epi_{i:06d}") + "\n" for i in range(1, 1001)), "utf-8")
-    signature = numbered(1, Shape(), "s-1").input_signature
-
-    def bytes_read() -> int:
-        return int(Path("/proc/self/io").read_text().split()[1])
-
-    with MemoryStore(path) as store:
-        assert len(store.load()) == 1000
-        before = bytes_read()
-        for i in range(50):
-            assert store.append(draft(Shape(), "s-2")).episode_id == f"epi_{1001 + i:06d}"
-            assert Retriever(topk=1).retrieve(store.load(), signature)[0].episode_id == f"epi_{1001 + i:06d}"
-        assert bytes_read() - before < 500 * len(line)
-
-
-def test_what_others_appended_is_picked_up_without_reading_the_rest_again(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    lines = [canonical_json(numbered(i, Shape(), f"s-{i}")).encode() for i in (1, 2, 3)]
-    path.write_bytes(lines[0] + b"\n" + lines[1] + b"\n")
-    with MemoryStore(path) as store:
-        assert len(store.load()) == 2
-        with open(path, "r+b") as file:
-            file.write(b"#" * len(lines[0]))
-            file.seek(0, 2)
-            file.write(lines[2] + b"\n")
-        assert len(store.load()) == 3
-        found = Retriever(topk=2).retrieve(store.load(), numbered(1, Shape(), "s-1").input_signature)
-        assert [e.episode_id for e in found] == ["epi_000003", "epi_000002"]

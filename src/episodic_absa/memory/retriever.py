@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory.retrieval.episode_index import MAX_TOPK, EpisodeIndex, Query, tokens_of
-from episodic_absa.memory.retrieval.past_index import IndexedEpisodes
-from episodic_absa.memory.retrieval.signature_key import SignatureKey
+from episodic_absa.memory.memory_store import StoredEpisodes
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
+from episodic_absa.store.ranking import MAX_TOPK, Query, SignatureKey, best_of, tokens_of
 
 
 class Likeness:
@@ -18,18 +17,18 @@ class Likeness:
         self._signature = SignatureKey.of(query)
         self._tokens = tokens
 
-    def overlap(self, entry: AnyEpisode) -> int:
+    def overlap(self, entry: EpisodicMemoryEntryV1_3) -> int:
         """Return how much the signatures share."""
         return self._signature.overlap(SignatureKey.of(entry.input_signature))
 
-    def lexical(self, entry: AnyEpisode) -> float:
+    def lexical(self, entry: EpisodicMemoryEntryV1_3) -> float:
         """Return the share of the query tokens that occur in the episode's summary."""
         if not self._tokens:
             return 0.0
         summary = entry.case_summary
         return len(self._tokens & tokens_of((summary.symptom, summary.rationale_summary))) / len(self._tokens)
 
-    def relevance(self, entry: AnyEpisode) -> float:
+    def relevance(self, entry: EpisodicMemoryEntryV1_3) -> float:
         """Return both parts weighed into one score from 0 to 1."""
         max_overlap = len(self._signature.structures) + 2
         return round(0.7 * self.overlap(entry) / max_overlap + 0.3 * self.lexical(entry), 6)
@@ -73,12 +72,12 @@ class Retriever:
 
     def retrieve(
         self,
-        store_entries: IndexedEpisodes | Iterable[AnyEpisode],
+        store_entries: StoredEpisodes | Iterable[EpisodicMemoryEntryV1_3],
         query_signature: InputSignatureV1_1 | Mapping[str, Any],
         query_lexical: Iterable[str] | None = None,
         *,
         sample_id: str | None = None,
-    ) -> list[AnyEpisode]:
+    ) -> list[EpisodicMemoryEntryV1_3]:
         """Return the most similar episodes, best first.
 
         Args:
@@ -88,7 +87,6 @@ class Retriever:
             sample_id: the uid of the current sample; its own episodes are not returned.
         """
         signature = InputSignatureV1_1.model_validate(query_signature)
-        episodes = store_entries if isinstance(store_entries, IndexedEpisodes) else _Listed(store_entries)
         query = Query(
             signature=SignatureKey.of(signature),
             tokens=self.lexical_tokens(query_lexical),
@@ -97,27 +95,12 @@ class Retriever:
             require_same_language=self._require_same_language,
             require_structure_overlap=self._require_structure_overlap,
         )
-        return episodes.at_all(episodes.episode_index.search(query))
+        if isinstance(store_entries, StoredEpisodes):
+            return store_entries.search(query)
+        return best_of(list(store_entries), query)
 
     def lexical_tokens(self, query_lexical: Iterable[str] | None) -> frozenset[str]:
         """Return the tokens that this retriever compares: none if `use_lexical` is off."""
         if query_lexical is None or not self._use_lexical:
             return frozenset()
         return tokens_of((query_lexical,) if isinstance(query_lexical, str) else query_lexical)
-
-
-class _Listed(IndexedEpisodes):
-    """A list of episodes with an index for one retrieval."""
-
-    def __init__(self, entries: Iterable[AnyEpisode]) -> None:
-        self._entries = list(entries)
-        self._index = EpisodeIndex(keep_last_n=max(1, len(self._entries)))
-        for entry in self._entries:
-            self._index.add(entry)
-
-    @property
-    def episode_index(self) -> EpisodeIndex:
-        return self._index
-
-    def at(self, ordinal: int) -> AnyEpisode:
-        return self._entries[ordinal]

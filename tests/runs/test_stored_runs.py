@@ -1,4 +1,4 @@
-"""A run under rules v3 tallies each sample once, however often it is interrupted, and keeps verdicts."""
+"""A run under rules v3 stores each sample once, however often it is interrupted, and keeps verdicts."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,11 @@ import pytest
 from tests.runs.small_grid import exact_bytes, outputs_of, run_here, write_experiment
 from tests.stored_lines import entries_of
 
-from episodic_absa.errors import RunDirectoryError
+from episodic_absa.cli.feedback.feedback_target import store_of as store_named
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.runs.run_directory import STORE
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.verification import verify
 
 V2: dict[str, Any] = {"experiment": {"conditions": ["C2"]}}
@@ -44,42 +43,39 @@ def lose_commits(cell: Path, commit_n: int) -> None:
     (cell / SAMPLES).write_bytes(b"".join(samples[:-commit_n]))
 
 
-def test_every_sample_is_tallied_once_and_plain_ones_leave_no_episode(grid: Path) -> None:
+def test_every_sample_is_stored_once_and_plain_ones_leave_no_episode(grid: Path) -> None:
     lines = [json.loads(line) for line in entries_of(store_of(grid))]
-    tallied = [line["source_id"] for line in lines if line.get("kind") == "tally"]
-    outputs = outputs_of(cell_of(grid))
-    assert tallied == [output["uid"] for output in outputs]
-    stored = [output["uid"] for output in outputs if output["meta"]["episode_id"]]
-    assert [line["provenance"]["source_id"] for line in lines if "episode_id" in line] == stored
+    stored = [output["uid"] for output in outputs_of(cell_of(grid)) if output["meta"]["episode_id"]]
+    assert [line["provenance"]["source_id"] for line in lines] == stored
     assert verify(cell_of(grid)).failures == ()
 
 
-def test_a_run_killed_before_a_commit_tallies_no_sample_twice(grid: Path) -> None:
+def test_a_run_killed_before_a_commit_stores_no_sample_twice(grid: Path) -> None:
     before, stored = exact_bytes(cell_of(grid).parent), store_of(grid).read_bytes()
     lose_commits(cell_of(grid), 1)
     run_here(grid)
     assert (exact_bytes(cell_of(grid).parent), store_of(grid).read_bytes()) == (before, stored)
 
 
-def test_a_foreign_line_behind_the_last_commit_is_cut_or_refused(grid: Path) -> None:
-    stored = store_of(grid).read_bytes()
-    lose_commits(cell_of(grid), 1)
+def test_what_others_added_to_a_shared_store_stays(grid: Path) -> None:
     with MemoryStore(store_of(grid)) as store:
-        store.append_tally(TallyV1_2(language="en", source_id="another", terms=()))
-    if store_of(grid).is_relative_to(cell_of(grid)):
-        run_here(grid)
-    else:
-        with pytest.raises(RunDirectoryError, match="not as the run"):
-            run_here(grid)
-        store_of(grid).write_bytes(stored)
-        run_here(grid)
-    assert store_of(grid).read_bytes() == stored
+        others = store.append(next(store.newest_episodes()).model_copy(update={"action_taken": "defer"}))
+    lose_commits(cell_of(grid), 1)
+    run_here(grid)
+    with MemoryStore(store_of(grid)) as store:
+        held = [episode.action_taken for episode in store.load()]
+        # The records make the cell's own store anew.
+        assert (store.get(others.episode_id) == others) is not store_of(grid).is_relative_to(cell_of(grid))
+        assert len(held) == sum(bool(output["meta"]["episode_id"]) for output in outputs_of(cell_of(grid))) + (
+            not store_of(grid).is_relative_to(cell_of(grid))
+        )
+    assert verify(cell_of(grid)).failures == ()
 
 
 def test_a_verdict_on_a_finished_run_survives_the_next_run_and_verify(grid: Path) -> None:
     first = outputs_of(cell_of(grid))[0]["uid"]
     before = entries_of(store_of(grid))
-    with MemoryStore(store_of(grid)) as store:
+    with store_named(str(cell_of(grid))) as store:
         assert give_feedback(store, first, "wrong").is_new
     judged, judged_entries = store_of(grid).read_bytes(), entries_of(store_of(grid))
     run_here(grid)

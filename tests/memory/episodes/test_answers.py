@@ -1,14 +1,10 @@
-"""Under rules v3 every sample that a condition writes is tallied by its final targets, and by nothing else."""
+"""Under rules v3 the answer to every sample that a condition writes is kept: its final pairs, and nothing else."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.stored_lines import entries_of
 
 from episodic_absa.conditions import load_condition
-from episodic_absa.errors import LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.memory.episodes.selective_storage import Teaching
 from episodic_absa.pipeline.composition import MEMORY_FORMS
@@ -23,6 +19,7 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.run import StoreDecision
+from episodic_absa.store.uids import stored_uid
 
 PLAIN = Teaching(changes_proposed_n=0, changes_adopted_n=0, opens_a_gate=False)
 TEACHES = Teaching(changes_proposed_n=1, changes_adopted_n=0, opens_a_gate=True)
@@ -56,54 +53,49 @@ def write(
     )
 
 
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in entries_of(path)]
+def pairs_of(store: MemoryStore, uid: str) -> list[str]:
+    return [f"{pair.aspect}: {pair.polarity}" for answer in store.answers_of(uid) for pair in answer.pairs]
 
 
-def test_plain_samples_leave_a_tally_and_others_an_episode_with_its_tally(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_plain_samples_leave_an_answer_and_others_an_episode_with_its_answer(tmp_path: Path) -> None:
+    with MemoryStore(tmp_path / "store.sqlite") as store:
         plain = write(store, "u1", "room", "bed")
         stored = write(store, "u2", "Room", teaching=TEACHES)
-        index = store.load().episode_index
-        assert list(index.samples.tallied()) == ["u1", "u2"]
+        assert pairs_of(store, "u1") == ["bed: positive", "room: positive"]
+        assert pairs_of(store, "u2") == ["room: positive"]
+        assert store.answered_n() == 2
+        assert len(store) == 1
     assert (plain.store_decision, plain.store_skip_reason) == ("skipped", "plain_sample")
     assert (stored.store_decision, stored.episode_id) == ("stored", "epi_000001")
-    first, episode, second = lines_of(path)
-    assert first == {
-        "kind": "tally",
-        "language": "en",
-        "schema_version": "1.2",
-        "source_id": "u1",
-        "terms": ["bed", "room"],
-    }
-    assert (episode["episode_id"], second["source_id"], second["terms"]) == ("epi_000001", "u2", ["room"])
 
 
 @pytest.mark.parametrize("condition", ["C1", "C2_eval_only", "C2_frozen"])
-def test_a_condition_that_does_not_write_tallies_nothing(tmp_path: Path, condition: str) -> None:
+def test_a_condition_that_does_not_write_keeps_no_answer(tmp_path: Path, condition: str) -> None:
     with MemoryStore(tmp_path / "store.jsonl") as store:
         write(store, "u1", "room", condition=condition, teaching=TEACHES)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_seed_rules_tally_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_seed_rules_keep_no_answer(tmp_path: Path) -> None:
+    with MemoryStore(tmp_path / "store.sqlite") as store:
         write(store, "u1", "room", version="v1_3", teaching=None)
-    assert [line.get("kind") for line in lines_of(path)] == [None]
+        assert (len(store), store.answered_n()) == (1, 0)
 
 
 def test_of_a_poisoned_review_nothing_but_its_short_targets_reaches_the_store(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
+    path = tmp_path / "store.sqlite"
     text = f"{POISON}. The bed was fine."
     with MemoryStore(path) as store:
         write(store, "u1", POISON, "bed", text=text)
-    assert [line["terms"] for line in lines_of(path)] == [["bed"]]
-    assert not any(word in path.read_text(encoding="utf-8").lower() for word in POISON.lower().split() if len(word) > 3)
+        assert pairs_of(store, "u1") == ["bed: positive"]
+    held = path.read_bytes().lower()
+    assert not any(word.encode() in held for word in ("ignore", "previous", "instructions"))
 
 
-def test_a_uid_that_repeats_the_text_is_refused_for_a_plain_sample_too(tmp_path: Path) -> None:
-    with MemoryStore(tmp_path / "store.jsonl") as store, pytest.raises(LeakageError):
-        write(store, "The bed was fine and so", "bed")
-    assert not (tmp_path / "store.jsonl").exists()
+def test_a_uid_that_repeats_the_text_is_stored_as_a_hash(tmp_path: Path) -> None:
+    path, uid = tmp_path / "store.sqlite", "The bed was fine and so"
+    with MemoryStore(path) as store:
+        write(store, uid, "bed", teaching=TEACHES)
+        assert pairs_of(store, uid) == ["bed: positive"]
+        assert [episode.provenance.source_id for episode in store.episodes_of(uid)] == [stored_uid(uid)]
+    assert b"fine and so" not in path.read_bytes()
