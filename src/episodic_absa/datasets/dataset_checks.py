@@ -12,7 +12,7 @@ from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.serialization.quoted_value import quoted
 from episodic_absa.vocabulary import POLARITIES, Polarity
 
-_FEWEST_TERMS: Final = 5
+_FEWEST_TERMS: Final = 20
 """With fewer gold terms a shift is no safe conclusion."""
 
 
