@@ -1,12 +1,12 @@
-"""Measures what more workers and another store change: one process, two, Ray; a store file against PostgreSQL.
+"""Measures what more workers change: one process, two, Ray.
 
-    python benchmarks/scale.py                    # all sizes (an hour, 8 GB of temporary disk)
-    python benchmarks/scale.py --quick            # few reviews, 5,000 episodes
-    python benchmarks/scale.py --part workers     # only reviews per second; grid: of a grid; stores: only stores
+    python benchmarks/scale.py                    # minutes
+    python benchmarks/scale.py --quick            # few reviews
+    python benchmarks/scale.py --part workers     # only reviews per second; grid: of a grid
 
-All figures of a part come from one run, as ratios to one process and to the store file: other load on the machine
-changes them little. Every way analyses the same reviews and answers the same queries, and their answers are compared.
-A part whose package or server is absent is skipped with the reason. Results go to benchmarks/latest.json.
+All figures of a part come from one run, as ratios to one process: other load on the machine changes them little.
+Every way analyses the same reviews, and the answers are compared. A part whose package is absent is skipped with the
+reason. Results go to benchmarks/latest.json.
 """
 
 import argparse
@@ -17,20 +17,16 @@ import importlib
 import importlib.util
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from functools import partial
-from itertools import islice
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 from many_reviews import reviews
-from synthetic_episodes import drafts, write_store
 
 from episodic_absa import Analyzer
 from episodic_absa.analyzer import make_sample
@@ -38,16 +34,10 @@ from episodic_absa.backends.create_backend import backbone_from
 from episodic_absa.batch.batch_plan import EngineSettings
 from episodic_absa.batch.cluster import ClusterJob, analyse_on_cluster
 from episodic_absa.conditions import load_condition
-from episodic_absa.memory import EpisodeStore, Retriever, open_store
-from episodic_absa.memory.store.postgres.line_writer import LineWriter
-from episodic_absa.memory.store.postgres.postgres_store import PostgresStore
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.engines.ray_cluster import connect
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, is_header_line, validated_line
-from episodic_absa.serialization.sealed_lines import opened as unsealed
-from memory import SEED, Case, make_cases, quantile
 
 LATEST = Path(__file__).with_name("latest.json")
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,8 +45,6 @@ WAYS = (("processes", 1), ("processes", 2), ("ray", 1), ("ray", 2), ("ray", 4))
 GRID_WAYS = (("local", 1), ("ray", 1), ("ray", 2), ("ray", 4))
 GRID_CONDITIONS = ("C1", "C2", "C2_silent", "C2_frozen")
 REVIEWS, QUICK_REVIEWS = 4000, 400
-SIZES, QUICK_SIZES = (5_000, 100_000, 1_000_000), (5_000,)
-QUERIES, APPENDS = 400, 200
 LINES_AT_ONCE = 2_000
 
 
@@ -192,139 +180,10 @@ def cpu_of_processes() -> float:
     return sum(ticks[pid] for pid in family) / os.sysconf("SC_CLK_TCK")
 
 
-def measure_stores(sizes: Sequence[int]) -> list[dict[str, Any]]:
-    """Return what opening, reading and appending cost in a file and in PostgreSQL."""
-    figures = []
-    with tempfile.TemporaryDirectory() as folder:
-        for size in sizes:
-            print(f"{size:,} episodes ...", flush=True)
-            path = Path(folder) / f"store_{size}.jsonl"
-            write_store(path, size, SEED)
-            figures.append(measure_both(path, size))
-            print(json.dumps(figures[-1], indent=2), flush=True)
-            for beside in Path(folder).glob(f"{path.name}*"):
-                beside.unlink()
-    return figures
-
-
-def measure_both(path: Path, size: int) -> dict[str, Any]:
-    """Measure a store file, and a database with the same lines if there can be one."""
-    bytes_per_episode = round(path.stat().st_size / size)
-    reason = why_no_database()
-    if reason is not None:
-        file, _ = measure_store(str(path), size)
-        return {"episodes": size, "file": {**file, "bytes_per_episode": bytes_per_episode}, "postgres": reason}
-    with durable_server() as server:
-        url = server.new_database()
-        start = time.perf_counter()
-        fill(url, path)
-        filled_s = time.perf_counter() - start
-        server.execute("VACUUM ANALYZE", url=url)
-        ((disk_bytes,),) = server.execute("SELECT pg_database_size(current_database())", url=url)
-        file, in_file = measure_store(str(path), size)
-        database, in_database = measure_store(url, size)
-    assert in_file == in_database, "the file and PostgreSQL find other episodes"
-    file["bytes_per_episode"], database["bytes_per_episode"] = bytes_per_episode, round(disk_bytes / size)
-    return {
-        "episodes": size,
-        "file": file,
-        "postgres": {**database, "filled_s": round(filled_s, 1)},
-        "postgres_over_file": {name: round(database[name] / file[name], 2) for name in file},
-    }
-
-
-def why_no_database() -> str | None:
-    """Say why PostgreSQL cannot be measured here, None if it can."""
-    reason: str | None = server_module().missing_part()
-    return reason
-
-
-def server_module() -> Any:
-    """Return the module of the tests that starts a server of its own."""
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
-    return importlib.import_module("tests.postgres_server")
-
-
-@contextmanager
-def durable_server() -> Iterator[Any]:
-    """Run a server that syncs every commit, as the store file does; the one of the tests does not wait for a disk."""
-    with server_module().PostgresServer() as server:
-        for setting in ("fsync = on", "synchronous_commit = on", "max_wal_size = '4GB'"):
-            server.execute(f"ALTER SYSTEM SET {setting}")
-        server.execute("SELECT pg_reload_conf()")
-        yield server
-
-
-def fill(url: str, path: Path) -> None:
-    """Copy the lines of a store file in one transaction: one append each would take an hour for a million."""
-    with PostgresStore(url) as store:
-        store._append(partial(copy_file, path))  # noqa: SLF001 - the public append commits each episode
-
-
-def copy_file(path: Path, writer: LineWriter) -> None:
-    """Take the lines of a store file."""
-    with open(path, "rb") as file:
-        lines = (body for line in file if not is_header_line(body := unsealed(line).body))
-        while batch := list(islice(lines, LINES_AT_ONCE)):
-            copy_lines(batch, writer)
-            writer.flush()
-
-
-def copy_lines(bodies: Sequence[bytes], writer: LineWriter) -> None:
-    """Take lines, which keep their ids: they have no gaps."""
-    for body in bodies:
-        value = validated_line(body)
-        if isinstance(value, TallyV1_2):
-            writer.add_tally(value, body)
-        elif isinstance(value, VerdictV1_2):
-            writer.add_verdict(value, body)
-        else:
-            writer.add_episode(value, body)
-
-
-def measure_store(location: str, size: int) -> tuple[dict[str, Any], list[list[str]]]:
-    """Return what opening, reading and appending cost, and the ids found; the second opening may find a snapshot."""
-    opened_s = []
-    for _ in range(2):
-        with open_store(location, keep_last_n=size) as store:
-            start = time.perf_counter()
-            store.load()
-            opened_s.append(time.perf_counter() - start)
-    with open_store(location, keep_last_n=size) as store:
-        read_s, answers = timed_reads(store, make_cases(QUERIES))
-        append_s = []
-        for draft in islice(drafts(SEED + 2), APPENDS):
-            start = time.perf_counter()
-            store.append(draft)
-            append_s.append(time.perf_counter() - start)
-    figures = {
-        "open_first_ms": round(opened_s[0] * 1e3, 1),
-        "open_again_ms": round(opened_s[1] * 1e3, 1),
-        "read_median_us": round(statistics.median(read_s) * 1e6),
-        "read_p99_us": round(quantile(sorted(read_s), 0.99) * 1e6),
-        "append_median_us": round(statistics.median(append_s) * 1e6),
-    }
-    return figures, answers
-
-
-def timed_reads(store: EpisodeStore, cases: Sequence[Case]) -> tuple[list[float], list[list[str]]]:
-    """Return the time of each retrieval, and the ids of its episodes."""
-    retriever, read_s, answers = Retriever(), [], []
-    retriever.retrieve(store.load(), cases[0].signature, cases[0].query)
-    for case in cases:
-        start = time.perf_counter()
-        episodes = retriever.retrieve(store.load(), case.signature, case.query)
-        read_s.append(time.perf_counter() - start)
-        answers.append([episode.episode_id for episode in episodes])
-    return read_s, answers
-
-
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    arguments.add_argument("--quick", action="store_true", help="few reviews, the smallest store")
-    arguments.add_argument("--part", choices=("workers", "grid", "stores"), help="measure only one part")
-    arguments.add_argument("--sizes", type=int, nargs="*", help="episodes of the stores")
+    arguments.add_argument("--quick", action="store_true", help="few reviews")
+    arguments.add_argument("--part", choices=("workers", "grid"), help="measure only one part")
     arguments.add_argument("--keep", action="store_true", help="write no benchmarks/latest.json")
     arguments.add_argument("--child", nargs=4, metavar=("JOB", "WAY", "WORKERS", "REVIEWS"), help=argparse.SUPPRESS)
     chosen = arguments.parse_args()
@@ -337,8 +196,6 @@ def main() -> None:
     for job, ways in (("workers", WAYS), ("grid", GRID_WAYS)):
         if chosen.part in (None, job):
             figures[job] = measure_workers(ways, number, job=job)
-    if chosen.part in (None, "stores"):
-        figures["stores"] = measure_stores(chosen.sizes or (QUICK_SIZES if chosen.quick else SIZES))
     if not (chosen.keep or chosen.quick):
         known = json.loads(LATEST.read_text()) if LATEST.exists() else {}
         scale = {**known.get("scale", {}), **figures}

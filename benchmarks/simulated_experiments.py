@@ -30,6 +30,10 @@ class Situation:
     draw: Draw
     effect: float = 0.03
     """The true mean difference for the power."""
+    grows: bool = False
+    """Whether the orders are those of a memory that grows."""
+    failing: float = 0.0
+    """The share of A's large losses that fail."""
 
 
 def no_effect(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
@@ -70,6 +74,33 @@ def rare_losses(gain: float, loss: float, share: float) -> Draw:
     return draw
 
 
+def opposed_losses(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+    """Draw skewed differences: 1 in 40 loses 1.0, 30 % gain .1 and 5 % lose .1; an effect raises the gains."""
+    chance = _per_order(random, reviews, orders)
+    gain = 0.1 + effect / 0.3
+    return np.select([chance < 0.025, chance < 0.325, chance < 0.375], [-1.0, gain, -0.1], 0.0)
+
+
+def rare_bad_orders(loss: float) -> Draw:
+    """Return experiments in which one order in ten loses much, and the others gain so much that the mean is 0."""
+
+    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+        means = np.where(random.random(orders) < 0.1, -loss, loss / 9) + effect
+        return _signed(random, reviews, np.zeros((reviews, orders))) + means
+
+    return draw
+
+
+def equal_orders(different: int, sd: float) -> Draw:
+    """Return experiments whose orders repeat so many different ones, each with its own shock."""
+
+    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+        once = order_shocks(sd)(random, reviews, different, effect)
+        return once[:, np.arange(orders) % different]
+
+    return draw
+
+
 def exponential(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
     """Draw skewed differences: exponential, moved to the mean 0."""
     return 0.15 * (-np.log1p(-_per_order(random, reviews, orders)) - 1.0) + effect
@@ -93,26 +124,41 @@ def _per_order(random: np.random.Generator, reviews: int, orders: int) -> Differ
 _ONE_IN_20: Final = rare_losses(gain=0.2, loss=0.6, share=0.05)
 _ONE_IN_40: Final = rare_losses(gain=0.25, loss=1.0, share=0.025)
 SITUATIONS: Final = (
-    Situation("no effect", 800, 1, no_effect),
-    Situation("no effect", 800, 5, no_effect),
-    Situation("order shocks, SD .015", 800, 5, order_shocks(0.015)),
-    Situation("order shocks, SD .03", 800, 5, order_shocks(0.03)),
-    Situation("order shocks, SD .03", 800, 10, order_shocks(0.03)),
-    Situation("order shocks, SD .03", 800, 2, order_shocks(0.03)),
-    Situation("order shocks, SD .03", 800, 3, order_shocks(0.03)),
-    Situation("drifting shocks, SD .03", 800, 5, drifting_shocks(0.03)),
+    Situation("no effect", 800, 1, no_effect, effect=0.02),
+    Situation("no effect", 800, 5, no_effect, effect=0.02),
     Situation("skewed: exponential", 50, 1, exponential, effect=0.06),
     Situation("skewed: exponential", 50, 5, exponential, effect=0.06),
     Situation("skewed: 1 in 20 loses 0.6", 50, 1, _ONE_IN_20, effect=0.06),
     Situation("skewed: 1 in 20 loses 0.6", 50, 5, _ONE_IN_20, effect=0.06),
     Situation("skewed: 1 in 40 loses 1.0", 50, 1, _ONE_IN_40, effect=0.06),
     Situation("skewed: 1 in 40 loses 1.0", 100, 1, _ONE_IN_40, effect=0.06),
+    Situation("1 in 40 loses 1.0, opposed", 50, 1, opposed_losses, effect=0.06),
+    Situation("1 in 40 loses 1.0, opposed", 100, 1, opposed_losses, effect=0.06),
+    Situation("1 in 40 loses 1.0, opposed", 200, 1, opposed_losses, effect=0.06),
+    Situation("1 in 40 loses 1.0, opposed", 800, 1, opposed_losses, effect=0.06),
+    Situation("a third of large losses fails", 200, 1, no_effect, failing=1 / 3),
+    Situation("a third of large losses fails", 800, 1, no_effect, failing=1 / 3),
+    Situation("one in 20 large losses fails", 800, 1, no_effect, failing=0.05),
+    Situation("order shocks, SD .03", 800, 1, order_shocks(0.03), grows=True),
+    Situation("order shocks, SD .03", 800, 2, order_shocks(0.03), grows=True),
+    Situation("order shocks, SD .015", 800, 5, order_shocks(0.015), grows=True),
+    Situation("order shocks, SD .03", 800, 5, order_shocks(0.03), grows=True),
+    Situation("order shocks, SD .03", 800, 10, order_shocks(0.03), grows=True),
+    Situation("drifting shocks, SD .03", 800, 5, drifting_shocks(0.03), grows=True),
+    Situation("two orders, equal", 800, 2, equal_orders(1, 0.03), grows=True),
+    Situation("five orders, two different", 800, 5, equal_orders(2, 0.03), grows=True),
+    *(
+        Situation(f"one order in ten loses {loss}", 200, orders, rare_bad_orders(loss), grows=True)
+        for loss in (0.1, 0.2, 0.3)
+        for orders in (5, 10, 30)
+    ),
 )
 UNPROTECTED: Final = (
-    Situation("order shocks, SD .015", 800, 1, order_shocks(0.015)),
     Situation("order shocks, SD .03", 800, 1, order_shocks(0.03)),
+    Situation("order shocks, SD .03", 800, 5, order_shocks(0.03)),
+    Situation("order shocks, SD .03", 800, 10, order_shocks(0.03)),
 )
-"""The known limit: one order says nothing about others."""
+"""The same shocks if the comparison did not know that a memory grows."""
 LOOKED_AT: Final = (
     Situation("no effect", 800, 1, no_effect, effect=0.05),
     Situation("skewed: 1 in 20 loses 0.6", 800, 1, _ONE_IN_20, effect=0.05),

@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 from simulated_experiments import LOOKED_AT, SITUATIONS, UNPROTECTED, Differences, Situation
 
 from episodic_absa.metrics.statistics.confidence_sequence import confidence_sequence, order_width
-from episodic_absa.metrics.statistics.paired import PairedCells, assess
+from episodic_absa.metrics.statistics.paired import Assessment, PairedCells, assess
 
 LATEST = Path(__file__).with_name("latest.json")
 MOST: Final = 0.06
@@ -25,29 +26,77 @@ MOST: Final = 0.06
 _AT_ONCE: Final = 50
 """Experiments that share their resamples: enough to be fast, few enough to fit into memory."""
 _STEP: Final = 100
+_LARGE: Final = 0.35
+_NOISE: Final = 1e-9
 
 
 class Claims(NamedTuple):
-    """The share of experiments in which a claim is made."""
+    """The share of experiments in which a claim is made, and in which the interval holds the truth."""
 
     direction: float
     """The words "better" or "worse": all that a claim needs except enough orders."""
     significant: float
+    covered: float
 
 
 def claims_of(situation: Situation, experiments: int, *, effect: float, resamples: int, seed: int) -> Claims:
     """Return how often experiments with this true effect support a claim about their primary metric."""
     random = np.random.default_rng(seed)
-    directions = significant = 0
+    directions = significant = covered = 0
     for start in range(0, experiments, _AT_ONCE):
         tables = [
-            PairedCells.of_differences(situation.draw(random, situation.reviews, situation.orders, effect))
+            situation.draw(random, situation.reviews, situation.orders, effect)
             for _ in range(min(_AT_ONCE, experiments - start))
         ]
-        for assessment in assess(tables, resamples=resamples):
+        for assessment in assessments(random, situation, tables, resamples=resamples):
             directions += assessment.has_direction
             significant += assessment.is_significant
-    return Claims(directions / experiments, significant / experiments)
+            covered += holds(assessment, effect)
+    return Claims(directions / experiments, significant / experiments, covered / experiments)
+
+
+def assessments(
+    random: np.random.Generator, situation: Situation, tables: Sequence[Differences], *, resamples: int
+) -> Sequence[Assessment]:
+    """Return what the comparison says about each table; of a memory that grows in one order it claims nothing."""
+    if not situation.failing:
+        found = assess(
+            [PairedCells.of_differences(table) for table in tables], memory_grows=situation.grows, resamples=resamples
+        )
+        few = situation.grows and situation.orders == 1
+        return [replace(assessment, hangs_on_few_orders=True) for assessment in found] if few else found
+    failed = [(table < -_LARGE) & (random.random(table.shape) < situation.failing) for table in tables]
+    # B scored 0.7 where A failed: A could have had 0 or 1.
+    seen, low, high = (
+        assess(cells, resamples=resamples)
+        for cells in (
+            [PairedCells.of_differences(table, ~gone) for table, gone in zip(tables, failed, strict=True)],
+            [
+                PairedCells.of_differences(np.where(gone, -0.7, table))
+                for table, gone in zip(tables, failed, strict=True)
+            ],
+            [
+                PairedCells.of_differences(np.where(gone, 0.3, table))
+                for table, gone in zip(tables, failed, strict=True)
+            ],
+        )
+    )
+    return [
+        replace(one, failed_low=worst.interval.low, failed_high=best.interval.high)
+        if worst.interval and best.interval
+        else one
+        for one, worst, best in zip(seen, low, high, strict=True)
+    ]
+
+
+def holds(assessment: Assessment, effect: float) -> bool:
+    """Return whether the interval, with what failed samples leave open, holds the true effect."""
+    if assessment.interval is None:
+        return abs(assessment.difference - effect) < _NOISE
+    low, high = assessment.interval.low, assessment.interval.high
+    if assessment.failed_low is not None and assessment.failed_high is not None:
+        low, high = assessment.failed_low, assessment.failed_high
+    return low - _NOISE <= effect <= high + _NOISE
 
 
 class Watched(NamedTuple):
@@ -116,6 +165,7 @@ def measure(situation: Situation, experiments: int, *, resamples: int, seed: int
         "experiments": experiments,
         "false_direction": round(null.direction, 4),
         "false_significant": round(null.significant, 4),
+        "coverage": round(null.covered, 4),
         "effect": effect,
         "power_direction": round(true.direction, 3),
         "power_significant": round(true.significant, 3),
@@ -152,7 +202,8 @@ def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the rows of the table in docs/statistics_simulated.md; shares in %."""
     return [
         f"| {row['situation']} | {row['reviews']} | {row['orders']} | {row['false_direction']:.1%} | "
-        f"{row['false_significant']:.1%} | +{row['effect']:g} | {row['power_significant']:.0%} |".replace("%", " %")
+        f"{row['false_significant']:.1%} | {row['coverage']:.1%} | +{row['effect']:g} | "
+        f"{row['power_significant']:.0%} |".replace("%", " %")
         for row in rows
     ]
 

@@ -6,9 +6,7 @@ three aspects and no or one risk.
 
 import random
 from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import get_args
 
 from episodic_absa.memory.advice.principles import load_catalogue
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
@@ -24,9 +22,8 @@ from episodic_absa.schemas.absa import (
     StructuralRisk,
     ValidatorOutput,
 )
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, InputSignatureV1_1, ProvenanceV1_1
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, store_chain
-from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1, ProvenanceV1_1
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.vocabulary import AdoptReason, ChangeKind, Language, Outcome, Polarity, RiskId, Severity, Verdict
 
 DISTINCT_DRAFTS = 20_000
@@ -105,7 +102,7 @@ def stage1_for(signature: InputSignatureV1_1, rng: random.Random) -> Stage1Resul
     )
 
 
-def drafts(seed: int) -> Iterator[EpisodeDraftV1_1]:
+def drafts(seed: int) -> Iterator[EpisodeDraftV1_3]:
     """Yield episodes without end."""
     rng = random.Random(seed)
     builder = EpisodeBuilder(load_catalogue())
@@ -147,71 +144,3 @@ def drafts(seed: int) -> Iterator[EpisodeDraftV1_1]:
                 seed=seed,
             ),
         )
-
-
-def write_store(path: Path, episode_n: int, seed: int) -> None:
-    """Write a store as runs under rules v3 leave it.
-
-    Every sample has a tally, eight of nine have an episode, one of three episodes has a proposed change, and a person
-    judged one of a hundred samples. After the distinct drafts further episodes repeat them with new ids and sources.
-    One of three tallies names a rare term, so that the number of distinct terms grows with the store.
-    """
-    rng = random.Random(seed)
-    templates = [_Template.of(draft) for draft in islice(drafts(seed), min(episode_n, DISTINCT_DRAFTS))]
-    chain, bodies, sample = store_chain(), list[bytes](), 0
-    with open(path, "wb") as file:
-        for number in range(1, episode_n + 1):
-            if number % 8 == 0:
-                sample += 1
-                bodies.append(_tally(rng.choice(templates), sample, rng))
-            sample += 1
-            template = templates[number - 1] if number <= len(templates) else rng.choice(templates)
-            bodies += [template.body(number, sample, rng), _tally(template, sample, rng)]
-            if number % 100 == 0:
-                bodies.append(_verdict(rng.randint(1, sample), rng))
-            if len(bodies) >= _LINES_AT_ONCE or number == episode_n:
-                lines = chain.lines_of(bodies)
-                file.writelines(lines)
-                chain.continue_behind(lines[-1])
-                bodies.clear()
-
-
-class _Template(NamedTuple):
-    """The line of an episode, cut where changes, id, place in the data and source stand."""
-
-    pieces: tuple[bytes, ...]
-    language: Language
-    terms: tuple[str, ...]
-
-    @classmethod
-    def of(cls, draft: EpisodeDraftV1_1) -> "_Template":
-        fields: dict[str, Any] = draft.model_dump(mode="json")
-        fields |= {"schema_version": "1.2", "outcome": "open", "outcome_by": None, "changes": "@", "episode_id": "@"}
-        fields["provenance"] |= {"sample_index": "@", "source_id": "@"}
-        terms = tuple(sorted(fields["stage_snapshot"]["final"]["polarities"]))
-        return cls(tuple(canonical_json(fields).encode().split(b'"@"')), draft.input_signature.language, terms)
-
-    def body(self, number: int, sample: int, rng: random.Random) -> bytes:
-        changes = b"[]"
-        if number % 3 == 0:
-            change = (rng.choice(_CHANGE_KINDS).encode(), rng.choice(_OUTCOMES).encode())
-            changes = b'[{"adopted":true,"kind":"%b","outcome":"%b","outcome_by":null}]' % change
-        filled = (changes, b'"epi_%06d"' % number, b"%d" % sample, b'"%b"' % _source(sample).encode())
-        first, *rest = self.pieces
-        return first + b"".join(value + piece for value, piece in zip(filled, rest, strict=True))
-
-
-def _source(sample: int) -> str:
-    return f"synthetic:{sample:07d}"
-
-
-def _tally(template: _Template, sample: int, rng: random.Random) -> bytes:
-    terms = set(template.terms)
-    if rng.random() < 0.33:
-        terms.add(f"term {int(rng.paretovariate(0.4)) % 1_000_000}")
-    tally = TallyV1_2(language=template.language, source_id=_source(sample), terms=tuple(sorted(terms)))
-    return canonical_json(tally).encode()
-
-
-def _verdict(sample: int, rng: random.Random) -> bytes:
-    return canonical_json(VerdictV1_2(source_id=_source(sample), verdict=rng.choice(_VERDICTS))).encode()

@@ -14,7 +14,7 @@ from pathlib import Path
 from episodic_absa import load_experiment, run_experiment
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import Run
-from episodic_absa.metrics.statistics import PairedDifference, claim_strength
+from episodic_absa.metrics.statistics import PairedDifference
 from episodic_absa.runs.progress import GridProgress
 
 QUICKSTART = Path(__file__).resolve().parents[1] / "experiments" / "quickstart.yaml"
@@ -78,7 +78,7 @@ def outcome(paired: PairedDifference) -> str:
     numbers = (
         f"F1 {paired.mean_a:.3f} with memory (C2) and {paired.mean_b:.3f} without (C1), n = {paired.n_uids} reviews"
     )
-    if claim_strength(paired) == "none":
+    if paired.claim == "none":
         return f"{numbers}: too close to claim a difference · 차이가 있다고 말할 수 없습니다."
     if paired.difference > 0:
         return f"{numbers}: memory helps here · 메모리가 도움이 됩니다."

@@ -8,7 +8,7 @@ from tests.metrics.hand_made_cards import make_card, make_memory
 
 from episodic_absa.analysis.strata import StratumRow, interaction_word, stratum_rows
 from episodic_absa.metrics.statistics import compare, holm
-from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
+from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk, UsageSums
 from episodic_absa.vocabulary import StratumName
 
 GOLD = [("food", "positive")]
@@ -135,7 +135,8 @@ def test_a_quarter_that_had_luck_in_some_orders_is_no_interaction() -> None:
     a, b = [], []
     for order, is_lucky in enumerate((True, True, False, True, False), start=1):
         for place in range(N):
-            more = {"order": order}
+            # In every order the model is asked differently, because the memory holds something else.
+            more = {"order": order, "usage": UsageSums(calls=10, tokens_in=order)}
             a.append(card(place, is_right=is_lucky if place < N // 4 else place % 2 == 0, **more))
             b.append(card(place, is_right=place % 2 == 0, condition="C1", **more))
     rows = table("quarter", a, b)

@@ -34,7 +34,7 @@ def _episode(
     principle = load_catalogue().lookup(risk, action, outcome)
     polarity_after = "positive" if action == "polarity_flip" else "negative"
     return {
-        "episode_type": outcome,
+        "outcome": {"by": "risk", "value": outcome},
         "error_category": ["negation"],
         "risk_type": "L3",
         "action_taken": action,
@@ -98,7 +98,7 @@ def make_store(tmp_path: Path) -> MakeStore:
 
     def make(*episodes: Mapping[str, Any], plain: int = 0, path: Path | None = None) -> Path:
         path = path or tmp_path / "store.jsonl"
-        with MemoryStore(path) as store, store.writing():
+        with MemoryStore(path) as store:
             for episode in episodes:
                 store.append(episode)
             for number in range(plain):

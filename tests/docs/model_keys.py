@@ -13,7 +13,6 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from episodic_absa.runs.config import ExperimentFile
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.output_line import OutputLine
@@ -22,6 +21,7 @@ from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader, SampleTiming
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.schemas.run_files.trace_line import TraceLine
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 
 _PERSISTED: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
     ("samples.jsonl", SamplesHeader),
@@ -34,9 +34,9 @@ _PERSISTED: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
     ("manifest.json", Manifest),
     ("question.json", Question),
     ("integrity.json", CheckResult),
-    ("episodic_store.jsonl", EpisodicMemoryEntryV1_2),
-    ("episodic_store.jsonl", TallyV1_2),
-    ("episodic_store.jsonl", VerdictV1_2),
+    ("episodic_store.jsonl", EpisodicMemoryEntryV1_3),
+    ("episodic_store.jsonl", VerdictV1_3),
+    ("episodic_store.jsonl", TombstoneV1_3),
 )
 
 

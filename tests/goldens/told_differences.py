@@ -30,9 +30,52 @@ class ToldDifference(NamedTuple):
 
 
 _LABEL: Final = "the label follows from the final pairs or the whole text; the seven rules of seed are not run before"
+_NUMBERS: Final = "comparisons tell unseen reviews and orders, failed samples, equal orders, one number of reviews"
 _MAPPING: Final = "default rules read claims against Stage1's terms at once: no hints, no mapping of names to tell"
+_PLAIN_LINES: Final = (
+    "the file of a cell is the exported store: plain lines of its schema, sealed in the database alone"
+)
+_FIELDS_OF_1_3: Final[tuple[tuple[Literal["dropped", "added", "changed"], str], ...]] = (
+    ("dropped", "episode_type"),
+    ("dropped", "outcome_by"),
+    ("dropped", "changes[].outcome"),
+    ("dropped", "changes[].outcome_by"),
+    ("added", "context"),
+    ("added", "namespace"),
+    ("changed", "outcome"),
+    ("changed", "schema_version"),
+)
+_SCHEMA_1_3: Final = (
+    "default rules store episodes of schema 1.3: an outcome with who says so, no outcome of each change"
+)
+_ANSWERS: Final = "the targets of a sample are its answer in the database, and stand in its record"
 
 TOLD_DIFFERENCES: Final[tuple[ToldDifference, ...]] = (
+    ToldDifference("dropped", "episodic_store.jsonl:", _PLAIN_LINES, lines="line"),
+    ToldDifference("dropped", "episodic_store.jsonl:sha256", _PLAIN_LINES),
+    ToldDifference("dropped", "episodic_store.jsonl:", _ANSWERS, cells="default.*", lines="*-*"),
+    *(
+        ToldDifference(change, f"episodic_store.jsonl:{field}", _SCHEMA_1_3, cells="default.*")
+        for change, field in _FIELDS_OF_1_3
+    ),
+    ToldDifference("dropped", "comparisons.csv:unopposed", _NUMBERS),
+    *(
+        ToldDifference("added", f"comparisons.csv:{field}", _NUMBERS)
+        for field in (
+            "differing_n",
+            "failed_high",
+            "failed_low",
+            "failed_n",
+            "orders_variance",
+            "same_by_construction",
+            "unseen_orders",
+            "unseen_reviews",
+        )
+    ),
+    *(
+        ToldDifference("changed", f"comparisons.csv:{field}", _NUMBERS)
+        for field in ("ci90_high", "ci90_low", "ci_high", "ci_low", "equivalence", "needed_n", "orders_n")
+    ),
     *(
         ToldDifference("changed", place, _LABEL, cells="default.*")
         for place in (

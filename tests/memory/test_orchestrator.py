@@ -683,7 +683,7 @@ def test_a_text_that_quotes_the_catalogue_raises_and_writes_nothing(tmp_path: Pa
 
 
 def test_every_stored_line_obeys_the_json_schema_of_an_entry(failing: Path) -> None:
-    schema = json.loads((SCHEMAS / "episodic_memory_entry_v1_1.json").read_text(encoding="utf-8"))
+    schema = json.loads((SCHEMAS / "episodic_memory_entry_v1_3.json").read_text(encoding="utf-8"))
     for line in entries_of(failing):
         jsonschema.validate(json.loads(line), schema)
 

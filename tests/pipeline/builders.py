@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -332,17 +333,21 @@ class ScriptedBackend(RemoteFacts):
         return next(ask for ask in self.asks if ask.role == role)
 
 
-def memory_of(
+def memory_of(store: Path, condition: str = "C1", **options: Any) -> MemoryView:
+    return MemoryView(orchestrator_of(store, condition, **options))
+
+
+def orchestrator_of(
     store: Path,
     condition: str = "C1",
     *,
     source: str = "v1_3",
     pipeline: PipelineSettings | None = None,
     **settings: Any,
-) -> MemoryView:
+) -> EpisodicOrchestrator:
     pipeline = pipeline or PipelineSettings()
     chosen = load_condition(condition, source)
-    orchestrator = EpisodicOrchestrator(
+    return EpisodicOrchestrator(
         chosen,
         MemoryStore(store),
         form=MEMORY_FORMS[chosen.rules],
@@ -350,7 +355,6 @@ def memory_of(
         chars_cap=pipeline.memory_prompt_injection_chars_cap,
         visible_to=pipeline.debate.memory_visible_to,
     )
-    return MemoryView(orchestrator)
 
 
 def run_sample(
@@ -370,7 +374,8 @@ def run_sample(
 ) -> SampleResult:
     agent = SupervisorAgent(backend, settings, debate_slot_name=slot_name, rules=rules, reader=reader, referee=referee)
     sample = Sample(uid=uid, text=text, language_code=language_code)
-    return asyncio.run(agent.run(sample, memory_of(store, condition, pipeline=settings, **(memory or {}))))
+    with closing(orchestrator_of(store, condition, pipeline=settings, **(memory or {}))) as orchestrator:
+        return asyncio.run(agent.run(sample, MemoryView(orchestrator)))
 
 
 def run_default_sample(backend: ScriptedBackend, store: Path, **more: Any) -> SampleResult:

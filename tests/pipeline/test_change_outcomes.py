@@ -16,10 +16,11 @@ from episodic_absa.pipeline.decision import load_adoption_rules
 from episodic_absa.pipeline.outcomes import is_narrowly_refused, outcomes_by_reader, stage1_stands_first
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.answers import RefereeAnswer
-from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.schemas.role_inputs import ListedPair, RefereeInputs
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, OutcomeV1_3
 
 b: Any = builders
 NEARLY = {
@@ -81,10 +82,10 @@ def decided(outcome: str, by: str | None = "reader", *, adopted: bool = True) ->
 def test_one_contradicted_change_decides_before_confirmed_ones_and_a_refused_one_never() -> None:
     confirmed, contradicted = decided("confirmed"), decided("contradicted")
     still_open, refused = decided("open", None), decided("contradicted", "referee", adopted=False)
-    assert outcome_of([confirmed, contradicted, still_open]) == ("contradicted", "reader")
-    assert outcome_of([still_open, confirmed, refused]) == ("confirmed", "reader")
-    assert outcome_of([confirmed, decided("confirmed", "referee")]) == ("confirmed", "referee")
-    assert outcome_of([still_open, refused]) == outcome_of([]) == ("open", None)
+    assert outcome_of([confirmed, contradicted, still_open]) == OutcomeV1_3(by="reader", value="harm")
+    assert outcome_of([still_open, confirmed, refused]) == OutcomeV1_3(by="reader", value="success")
+    assert outcome_of([confirmed, decided("confirmed", "referee")]) == OutcomeV1_3(by="referee", value="success")
+    assert outcome_of([still_open, refused]) == outcome_of([]) == OutcomeV1_3(by="reader", value="neutral")
 
 
 def run(tmp_path: Path, *answers: Any, uid: str = "u1", **more: Any) -> tuple[Any, Any, Any]:
@@ -93,7 +94,7 @@ def run(tmp_path: Path, *answers: Any, uid: str = "u1", **more: Any) -> tuple[An
     result = b.run_default_sample(backend, store, condition="C2", uid=uid, **more)
     with MemoryStore(store) as opened:
         (episode,) = opened.load()
-    assert isinstance(episode, EpisodicMemoryEntryV1_2)
+    assert isinstance(episode, EpisodicMemoryEntryV1_3)
     return backend, result, episode
 
 
@@ -105,8 +106,8 @@ def test_no_risk_and_no_drop_makes_a_success(tmp_path: Path) -> None:
     _, result, episode = run(tmp_path, b.DEFAULT_RISKY, dropping)
     assert [(change.kind, change.adopted) for change in result.changes] == [("drop", True)]
     assert episode.evaluation.risk_after.severity_sum < episode.evaluation.risk_before.severity_sum
-    assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("open", None, "neutral")
-    assert [(change.kind, change.outcome) for change in episode.changes] == [("drop", "open")]
+    assert episode.outcome == OutcomeV1_3(by="reader", value="neutral")
+    assert [(change.kind, change.adopted) for change in episode.changes] == [("drop", True)]
     assert not failed(episode)
 
 
@@ -121,19 +122,19 @@ def test_the_referee_sees_two_lists_whose_places_the_uid_fixes(tmp_path: Path, u
     backend, result, episode = run(tmp_path, b.DEFAULT_FLIP, said(changed), uid=uid, referee=True)
     assert json.loads(backend.asked("referee").prompt.user) == {"text": b.TEXT, "A": lists[0], "B": lists[1]}
     assert [ask.role for ask in backend.asks].count("referee") == 1
-    assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("confirmed", "referee", "success")
+    assert episode.outcome == OutcomeV1_3(by="referee", value="success")
     assert [(change.outcome, change.outcome_by) for change in result.changes] == [("confirmed", "referee")]
     other = "A" if changed == "B" else "B"
     _, _, harmed = run(tmp_path / "other", b.DEFAULT_FLIP, said(other), uid=uid, referee=True)
-    assert (harmed.outcome, harmed.episode_type, failed(harmed)) == ("contradicted", "harm", True)
+    assert (harmed.outcome.value, failed(harmed)) == ("harm", True)
 
 
 def test_the_referee_is_asked_only_about_adopted_and_narrowly_refused_changes(tmp_path: Path) -> None:
     stage1s = "A" if stage1_stands_first("u1") else "B"
     nearly, _, episode = run(tmp_path / "nearly", NEARLY, said(stage1s), referee=True)
     assert "referee" in nearly.roles
-    assert [(change.adopted, change.outcome) for change in episode.changes] == [(False, "contradicted")]
-    assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("open", None, "neutral")
+    assert [change.adopted for change in episode.changes] == [False]
+    assert episode.outcome == OutcomeV1_3(by="reader", value="neutral")
     alone, _, _ = run(tmp_path / "alone", {"epm": NEARLY["epm"]}, referee=True)
     plain, _, _ = run(tmp_path / "plain", b.DEFAULT_RISKY, referee=True)
     unwanted, _, _ = run(tmp_path / "unwanted", b.DEFAULT_FLIP)
@@ -143,7 +144,7 @@ def test_the_referee_is_asked_only_about_adopted_and_narrowly_refused_changes(tm
 def test_an_undecided_referee_leaves_the_reader_its_word(tmp_path: Path) -> None:
     reader = b.TableReader(otherwise=ReaderView(0.6, "positive", 0.95))
     _, _, equal = run(tmp_path / "equal", b.DEFAULT_FLIP, said("equal"), referee=True, reader=reader)
-    assert (equal.outcome, equal.outcome_by) == ("confirmed", "reader")
+    assert equal.outcome == OutcomeV1_3(by="reader", value="success")
 
 
 def test_a_change_is_narrowly_refused_if_two_want_it_and_one_more_would_do() -> None:

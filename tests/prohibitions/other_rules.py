@@ -50,9 +50,8 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "memory: the condition reaches it unchanged",
-        "            condition=cell.condition,\n            store=cell.store or",
-        '            condition=cell.condition.model_copy(update={"exposed_to_stage2": False}),\n'
-        "            store=cell.store or",
+        "backend=self._backend, condition=cell.condition, store=live",
+        'backend=self._backend, condition=cell.condition.model_copy(update={"exposed_to_stage2": False}), store=live',
         "runs/records/test_manifest.py::test_the_memory_obeys_the_condition_of_the_block_unchanged",
     ),
     mutant(
@@ -156,12 +155,6 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "rejected_changes=stage2.rejected_changes if stage2 else ()",
         "rejected_changes=()",
         "runs/records/test_scorecards.py::test_a_case_trace_obeys_its_schema_and_gives_a_reason_for_every_change",
-    ),
-    mutant(
-        "run: a writing run holds the lock of its store",
-        "with pipeline.store.writing() if self._cell.condition.store_write else nullcontext():\n",
-        "with nullcontext():\n",
-        "runs/test_writing_run.py::test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the_last",
     ),
     mutant(
         "memory: a sample is retrieved for once",

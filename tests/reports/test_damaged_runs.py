@@ -1,13 +1,13 @@
 """The page and stderr name everything that was lost or changed after a run."""
 
 import json
-import logging
 import shutil
 from pathlib import Path
 
 import pytest
 from tests.reports.grid_making import PageParser, run, run_reviews
 from tests.run_copies import change_samples, keep_first, no_predictions
+from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.analysis import load_run
 from episodic_absa.errors import RunDirectoryError
@@ -86,11 +86,10 @@ def test_a_cell_without_its_manifest_is_named(grid: Path, caplog: pytest.LogCapt
 
 
 @pytest.mark.parametrize("n", [20, 0])
-def test_a_finished_cell_that_lost_samples_is_named(grid: Path, caplog: pytest.LogCaptureFixture, n: int) -> None:
+def test_a_finished_cell_that_lost_samples_is_refused(grid: Path, n: int) -> None:
     keep_first(grid / "C1__seed42", n)
-    assert f"Samples are missing from cells that were finished (C1__seed42 {n} of 24)" in opening_of(grid)
-    told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert f"C1__seed42 was finished, but samples.jsonl holds {n} of 24 samples" in told[0]
+    with pytest.raises(RunDirectoryError, match=rf"has {n} of 24 samples although the run was finished: lines were"):
+        opening_of(grid)
 
 
 @pytest.mark.parametrize("name", ["outputs.jsonl", "traces.jsonl", "scorecards.jsonl"])
@@ -130,6 +129,8 @@ def test_a_grid_that_has_only_built_stores_says_so(grid: Path) -> None:
 def test_gold_that_is_configured_is_told_before_a_sample_is_done(grid: Path) -> None:
     cell = grid / "C2__seed42"
     keep_first(cell, 0)
+    manifest = json.loads((cell / "manifest.json").read_text("utf-8"))
+    write_sealed(cell / "manifest.json", {**manifest, "completed": False})
     assert "Gold 정답 configured" in " ".join(opening_of(cell).split())
 
 

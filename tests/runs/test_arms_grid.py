@@ -29,7 +29,6 @@ from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.estimate import measure_loads
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification import check_experiment, verify
@@ -85,12 +84,10 @@ def write_store(path: Path, *, begin: int) -> None:
 def add_outcomes(path: Path) -> None:
     """Add changes that were confirmed or stayed open. None is contradicted: a warning would take advice away."""
     with MemoryStore(path) as store:
-        episodes = [episode for episode in store.load() if isinstance(episode, EpisodicMemoryEntryV1_2)]
-        with store.writing():
-            for number, (episode, outcome) in enumerate(product(episodes, ("confirmed", "open"))):
-                changes = [{"adopted": True, "kind": kind, "outcome": outcome} for kind in ("flip", "drop")]
-                body = episode.model_dump(mode="json") | {"changes": changes, "outcome": outcome}
-                store.append(body | {"provenance": body["provenance"] | {"source_id": f"{path.stem}-more-{number}"}})
+        for number, (episode, value) in enumerate(product(list(store.load()), ("success", "neutral"))):
+            changes = [{"adopted": True, "kind": kind} for kind in ("flip", "drop")]
+            body = episode.model_dump(mode="json") | {"changes": changes, "outcome": {"by": "reader", "value": value}}
+            store.append(body | {"provenance": body["provenance"] | {"source_id": f"{path.stem}-more-{number}"}})
 
 
 def write_grid(folder: Path, out: str = "results", **experiment: Any) -> Path:

@@ -11,13 +11,15 @@ from tests.runs.small_grid import Failing, exact_bytes, run_here, write_experime
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.runs.cell_store import bodies_of
+from episodic_absa.memory.memory_store import Scratch
+from episodic_absa.runs.cell_store import CellStore, episodes_of
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.run_directory import STORE, RunDirectory
 from episodic_absa.runs.samples_file import SAMPLES, read_samples
-from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
+from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 from episodic_absa.serialization.jsonl import split_lines
+from episodic_absa.store.maintenance import check_store
 
 LIMIT = 2
 
@@ -48,20 +50,21 @@ def test_at_every_byte_records_and_store_are_cut_back_to_the_last_whole_sample(w
     uids = [record.uid for record in records]
     cfg_hash = CellFiles(finished).known_manifest.cfg_hash
     lines, kept = stored.splitlines(keepends=True), [b""]
-    kept += [b"".join(lines[: 1 + len(list(bodies_of(records[:place])))]) for place in range(1, LIMIT + 1)]
+    kept += [b"".join(lines[: len(list(episodes_of(records[:place])))]) for place in range(1, LIMIT + 1)]
     assert (kept[-1], len(set(kept))) == (stored, LIMIT + 1), "every sample was stored"
     ends = read_samples(finished / SAMPLES).ends
     for size in range(len(content) + 1):
         (cell / SAMPLES).write_bytes(content[:size])
-        directory = RunDirectory(cell, store=cell / STORE)
-        try:
-            sample_n = directory.resume(uids, cfg_hash).next_index
-        finally:
-            directory.close()
+        with MemoryStore(Scratch(cell / STORE)) as live:
+            directory = RunDirectory(cell, store=CellStore(live, cell / STORE, cell, "v3"))
+            try:
+                sample_n = directory.resume(uids, cfg_hash).next_index
+                directory.publish_store(is_finished=False)
+            finally:
+                directory.close()
         assert sample_n == max(0, len(split_lines(content[:size]).lines) - 1)
         assert (cell / SAMPLES).read_bytes() == content[: ends[sample_n]]
-        held = (cell / STORE).read_bytes() if (cell / STORE).exists() else b""
-        assert held == kept[sample_n]
+        assert (cell / STORE).read_bytes() == kept[sample_n]
 
 
 @pytest.mark.parametrize("name", ["C1__seed42", "C2__seed42"])
@@ -127,13 +130,13 @@ def test_verdicts_of_persons_stay_except_on_samples_that_run_again(whole: Path, 
     uids = [record.uid for record in read_samples(cell_of(path) / SAMPLES).records]
     with MemoryStore(store) as opened:
         for uid in uids:
-            opened.append_verdict(VerdictV1_2(source_id=uid, verdict="right"))
+            opened.append_verdict(VerdictV1_3(source_id=uid, verdict="right"))
     judged = store.read_bytes()
     run_here(path, with_tables=False)
     assert store.read_bytes() == judged, "a finished cell leaves its store as it is"
     keep_first(cell_of(path), LIMIT - 1)
     run_here(path, with_tables=False)
     with MemoryStore(store) as opened:
-        assert opened.check().is_sound
+        assert check_store(opened.dialect).is_sound
         assert [len(opened.verdicts_on(uid)) for uid in uids] == [1] * (LIMIT - 1) + [0]
         assert len(opened) == LIMIT

@@ -30,6 +30,7 @@ from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
+from episodic_absa.runs.cell_store import export_form
 from episodic_absa.runs.config import ExperimentData, evaluated_cells, load_experiment
 from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG
 from episodic_absa.runs.reading.manifest_file import MANIFEST
@@ -98,7 +99,10 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
                     line = {"uid": labelled.sample.uid, **made.model_dump()}
                     decisions.append(canonical_json(line) + "\n")
         found = {OUTPUTS: "".join(outputs).encode(), OVERRIDE_DEBUG: "".join(decisions).encode()}
-        yield cell.name, {**found, STORE: path.read_bytes()} if path.exists() else found
+        if cell.needs_store:
+            with MemoryStore(path, reads_only=True) as store:
+                found[STORE] = b"".join(store.exported_lines(export_form(cell.condition.rules)))
+        yield cell.name, found
 
 
 def test_a_plain_loop_over_the_supervisor_gives_the_same(plain: Path, tmp_path: Path) -> None:

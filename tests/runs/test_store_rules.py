@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from tests.runs.small_grid import Failing, exact_bytes, outputs_of, run_here, write_experiment
-from tests.stored_lines import entries_of
+from tests.stored_lines import entries_of, rewrite
 
-from episodic_absa.errors import ConfigError, RunDirectoryError
+from episodic_absa.errors import ConfigError, MemoryStoreError, RunDirectoryError
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.run_directory import STORE
 from episodic_absa.runs.samples_file import SAMPLES
@@ -96,7 +96,7 @@ def test_no_store_is_built_where_nobody_uses_it(tmp_path: Path) -> None:
 def test_a_build_that_found_nothing_worth_storing_is_an_empty_beginning(tmp_path: Path) -> None:
     path = write_experiment(tmp_path, experiment={"conditions": ["C2", "C2_frozen"]})
     config = run_here(path, Failing(lambda request: texts_of(tmp_path)[request.ask.inputs.text] == "train"))
-    assert not (config.out_dir / "build__seed42" / STORE).exists()
+    assert (config.out_dir / "build__seed42" / STORE).read_bytes() == b""
     assert len(outputs_of(config.out_dir / "C2_frozen__seed42")) == 16
     run_here(path, Failing(lambda _: True))  # finished: asks nothing
 
@@ -128,6 +128,10 @@ def test_no_cell_reads_the_store_that_another_writes(tmp_path: Path) -> None:
         run_here(_grid(tmp_path, ["C2", "C2_frozen"], store_path="s.jsonl", allow_empty_store=True))
 
 
+def ids_of(store: Path) -> list[str]:
+    return [json.loads(line)["episode_id"] for line in entries_of(store)]
+
+
 def _elsewhere(folder: Path, episodes: Path) -> tuple[Path, Path, Path]:
     """A finished run whose store lay elsewhere and was not empty before."""
     (folder / "stores").mkdir(parents=True)
@@ -135,48 +139,37 @@ def _elsewhere(folder: Path, episodes: Path) -> tuple[Path, Path, Path]:
     shutil.copyfile(episodes, store)
     path = _grid(folder, ["C2"], store_path=ELSEWHERE)
     cell = run_here(path).out_dir / "C2__seed42"
-    assert store.read_bytes().startswith(episodes.read_bytes())
-    assert store.stat().st_size > episodes.stat().st_size
+    assert ids_of(store)[: len(ids_of(episodes))] == ids_of(episodes)
+    assert len(ids_of(store)) > len(ids_of(episodes))
     return path, cell, store
 
 
 @pytest.mark.parametrize("left", [0, 5])
-def test_a_store_elsewhere_goes_on_where_the_samples_end(tmp_path: Path, episodes: Path, left: int) -> None:
+def test_a_store_elsewhere_gets_what_a_cell_adds_when_it_is_finished_and_once(
+    tmp_path: Path, episodes: Path, left: int
+) -> None:
     path, cell, store = _elsewhere(tmp_path, episodes)
     expected, stored = exact_bytes(cell.parent), store.read_bytes()
     samples = (cell / SAMPLES).read_bytes().splitlines(keepends=True)
-    records = [json.loads(line) for line in samples[1 : left + 1]]
-    begun = stored[: episodes.stat().st_size]
-    for _ in range(sum("episode" in record["analysis"]["kept"] for record in records)):
-        begun = stored[: stored.index(b"\n", len(begun)) + 1]
-    one_more = stored.index(b"\n", len(begun)) + 1
-    for size in (len(begun), one_more, one_more - 9):  # killed before, after, or in the middle of storing one more
+    for published in (episodes.read_bytes(), stored):  # killed before, and after it was published
         (cell / SAMPLES).write_bytes(b"".join(samples[: left + 1]))
-        store.write_bytes(stored[:size])
+        rewrite(store, published.splitlines())
         run_here(path)
         assert exact_bytes(cell.parent) == expected
         assert store.read_bytes() == stored
 
 
-def test_a_store_elsewhere_that_others_changed_is_refused(tmp_path: Path, episodes: Path) -> None:
+def test_a_store_elsewhere_that_lost_its_beginning_is_refused(tmp_path: Path, episodes: Path) -> None:
     path, cell, store = _elsewhere(tmp_path, episodes)
-    stored = store.read_bytes()
-    store.write_bytes(stored[:-20] + b"x" * 19 + b"\n")
-    with pytest.raises(RunDirectoryError, match="not as the run"):
+    lines = entries_of(store)
+    (cell / SAMPLES).write_bytes(b"".join((cell / SAMPLES).read_bytes().splitlines(keepends=True)[:3]))
+    with open(store, "ab") as file:
+        file.write(b"{}\n")
+    with pytest.raises(MemoryStoreError, match="somebody changed it"):
         run_here(path)
-    store.write_bytes(stored[: len(stored) // 2])
-    with pytest.raises(RunDirectoryError, match="not as the run"):
+    rewrite(store, lines[1:])
+    with pytest.raises(RunDirectoryError, match="no longer holds what"):
         run_here(path)
-    # A finished run does not mind that somebody went on with its store, and cuts nothing from it.
-    more = stored + b"{}\n{}\n"
-    store.write_bytes(more)
-    run_here(path)
-    assert store.read_bytes() == more
-    samples = (cell / SAMPLES).read_bytes().splitlines(keepends=True)
-    (cell / SAMPLES).write_bytes(b"".join(samples[:-2]))
-    with pytest.raises(RunDirectoryError, match="not as the run"):
-        run_here(path)
-    assert store.read_bytes() == more
 
 
 def test_a_beginning_never_replaces_a_store_that_holds_something(tmp_path: Path, episodes: Path) -> None:
@@ -196,9 +189,9 @@ def test_a_copy_that_was_made_before_a_kill_is_taken_as_the_beginning(tmp_path: 
     cell = run_here(path).out_dir / "C2__seed42"
     store = tmp_path / "stores" / "C2_42.jsonl"
     expected, stored = exact_bytes(cell.parent), store.read_bytes()
-    assert stored.startswith(episodes.read_bytes())
+    assert ids_of(store)[: len(ids_of(episodes))] == ids_of(episodes)
     (cell / SAMPLES).write_bytes(b"")
-    shutil.copyfile(episodes, store)
+    rewrite(store, entries_of(episodes))
     run_here(path)
     assert exact_bytes(cell.parent) == expected
     assert store.read_bytes() == stored

@@ -1,7 +1,6 @@
-"""What a run holds on to while it writes, and what its evaluation counts."""
+"""What the evaluation of a run counts."""
 
 import csv
-import fcntl
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,41 +8,6 @@ from pathlib import Path
 from tests.runs.small_grid import Around, run_here, write_experiment
 
 from episodic_absa.backends.backend import Reply, Request
-
-
-def is_free(lock: Path) -> bool:
-    """Whether the lock can be taken; it is released again."""
-    with open(lock, "ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
-
-
-class TryLock(Around):
-    """The embedded engine, which tries at each request to take the lock of a store."""
-
-    def __init__(self, lock: Path) -> None:
-        self._lock = lock
-        super().__init__()
-        self.was_free: list[bool] = []
-
-    async def reply(self, request: Request) -> Reply:
-        self.was_free.append(is_free(self._lock))
-        return await super().reply(request)
-
-
-def test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the_last(tmp_path: Path) -> None:
-    path = write_experiment(
-        tmp_path, experiment={"conditions": ["C2"]}, episodic_memory={"build": None}, data={"limit": 4}
-    )
-    cell = tmp_path / "results" / "grid" / "C2__seed42"
-    cell.mkdir(parents=True)
-    engine = TryLock(cell / "episodic_store.jsonl.lock")
-    run_here(path, engine)
-    assert engine.was_free == [False] * 40
-    assert is_free(cell / "episodic_store.jsonl.lock")
 
 
 class Unjudged(Around):

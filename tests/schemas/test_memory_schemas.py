@@ -28,8 +28,11 @@ from episodic_absa.serialization.canonical_json import canonical_json
 
 EPISODE: dict[str, Any] = {
     **json.loads(Path(__file__).parents[1].joinpath("memory", "episode.json").read_text(encoding="utf-8")),
+    "schema_version": "1.1",
+    "episode_type": "neutral",
     "episode_id": "epi_000001",
 }
+del EPISODE["outcome"]
 STATS: dict[str, Any] = {"historical_count": 2, "consistency_score": 0.5, "variance": 0.25}
 EVIDENCE: dict[str, Any] = {
     "source_episode_ids": ["epi_000001"],

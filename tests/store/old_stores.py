@@ -8,9 +8,13 @@ from typing import Any
 
 from tests.store.places import draft
 
+from episodic_absa.postgres.connection import connect
+from episodic_absa.postgres.location import PostgresLocation
+from episodic_absa.postgres.migrations import SCHEMA
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.schemas.memory_v1_2 import store_chain
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.sealed_lines import opened
 
 
 def episodes_of_1_1(seed: int) -> Iterator[EpisodicMemoryEntryV1_1]:
@@ -50,3 +54,20 @@ def write_store_of_0_2(path: Path, episode_n: int, seed: int = 1) -> None:
             verdict = {"aspect": "room", "kind": "verdict", "schema_version": "1.2", "source_id": uid}
             bodies.append(canonical_json({**verdict, "verdict": "right"}).encode())
     path.write_bytes(b"".join(store_chain().lines_of(bodies)))
+
+
+def write_tables_of_0_2(location: PostgresLocation, path: Path) -> None:
+    """Put the lines of a sealed file into tables as version 0.2 had them."""
+    with connect(location) as connection:
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}".encode())
+        connection.execute(f"CREATE TABLE {SCHEMA}.stores (store_id bigint, name text)".encode())
+        connection.execute(f"INSERT INTO {SCHEMA}.stores VALUES (7, %s)".encode(), (location.name,))  # noqa: S608 - a constant
+        for table, place in (("episodes", "number"), ("tallies", "line"), ("verdicts", "line")):
+            columns = f"(store_id bigint, {place} bigint, body bytea)"
+            connection.execute(f"CREATE TABLE {SCHEMA}.{table} {columns}".encode())
+        for number, line in enumerate(path.read_bytes().splitlines()):
+            body = opened(line).body
+            table = "tallies" if b'"tally"' in body else "verdicts" if b'"verdict"' in body else "episodes"
+            if b'"format"' not in body:
+                row = (7, number, body)
+                connection.execute(f"INSERT INTO {SCHEMA}.{table} VALUES (%s, %s, %s)".encode(), row)  # noqa: S608 - constants

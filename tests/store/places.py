@@ -9,10 +9,12 @@ from pydantic import BaseModel
 from tests.postgres_server import PostgresServer
 
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
+from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Dialect
 from episodic_absa.store.dialects.postgres_dialect import PostgresDialect
 from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
 from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N, EpisodeStore
+from episodic_absa.store.open_store import database_at
 
 BUSY_TIMEOUT_S = 20.0
 _numbers = itertools.count(1)
@@ -55,6 +57,12 @@ def opened(place: Place, **options: Any) -> EpisodeStore:
     busy_timeout_s = options.pop("busy_timeout_s", BUSY_TIMEOUT_S)
     options.setdefault("keep_last_n", DEFAULT_KEEP_LAST_N)
     return EpisodeStore(place.dialect(busy_timeout_s=busy_timeout_s), guard=admit, **options)
+
+
+def opened_at(location: str | Path, *, guard: Guard = admit, reads_only: bool = False, **options: Any) -> EpisodeStore:
+    """Return the store of a location; by default its guard admits everything."""
+    database = database_at(location, guard=guard, busy_timeout_s=BUSY_TIMEOUT_S, reads_only=reads_only)
+    return EpisodeStore(database, guard=guard, **options)
 
 
 def draft(number: int = 1, *, uid: str | None = None, **changed: Any) -> EpisodeDraftV1_3:

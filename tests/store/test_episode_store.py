@@ -136,7 +136,7 @@ def test_the_last_verdict_of_a_person_counts_and_each_person_saturates(place: Pl
 def test_an_answer_is_found_by_its_review_and_stored_with_its_episode(place: Place) -> None:
     with opened(place) as store:
         store.append(draft(1), answer=answer())
-        store.append_answer(answer("review-2"))
+        store.append_answers([answer("review-2")])
         assert store.answers_of("review-1") == (answer(),)
         assert store.answers_of("review-2") == (answer("review-2"),)
 

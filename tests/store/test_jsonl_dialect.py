@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.store.old_stores import write_store_of_0_2
 from tests.store.places import admit, draft
+from tests.warm_python import run_warm
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.store.dialects.jsonl_dialect import EXPORTED_AT_MOST, JsonlDialect, database_beside
@@ -129,3 +130,17 @@ def test_processes_that_open_write_and_close_at_once_leave_a_current_file(path: 
         assert len(store) == 38
         lines = path.read_bytes().splitlines()
         assert sum(b'"episode_id"' in line for line in lines) == 38
+
+
+def test_a_program_that_closes_nothing_leaves_a_current_file(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\n"
+        "from episodic_absa import AgentMemory, Situation\n"
+        "memory = AgentMemory(sys.argv[1])\n"
+        "memory.remember(Situation(language='en'), action='kept', outcome='unclear')\n"
+    )
+    done = run_warm([program, path], loads_engine=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(path.read_bytes().splitlines()) == 1

@@ -77,6 +77,8 @@ def test_removed_rows_are_missed_at_the_end_and_in_the_middle(place: Place) -> N
         "rows 5 to 5 of episodes are gone",
         "row 20 of episodes, or one of the last before it, is not what was written",
     )
+    with opened(place) as store:
+        assert store.append(draft(21)).episode_id == "epi_000021", "the id of a lost episode is not given again"
 
 
 def test_counts_of_terms_are_held_to_the_verdicts(place: Place) -> None:

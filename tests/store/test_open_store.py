@@ -4,20 +4,16 @@ import logging
 from pathlib import Path
 
 import pytest
-from tests.store.old_stores import write_store_of_0_2
-from tests.store.places import PostgresPlace, admit, draft
+from tests.store.old_stores import write_store_of_0_2, write_tables_of_0_2
+from tests.store.places import PostgresPlace, draft
+from tests.store.places import opened_at as opened
 
 from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
-from episodic_absa.memory import MemoryStore, open_store
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
+from episodic_absa.postgres.connection import connect
+from episodic_absa.postgres.location import PostgresLocation
+from episodic_absa.postgres.migrations import SCHEMA
 from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
-from episodic_absa.store.episode_store import EpisodeStore
-from episodic_absa.store.open_store import open_episode_store
 from episodic_absa.store.uids import stored_uid
-
-
-def opened(location: str | Path, **options: bool) -> EpisodeStore:
-    return open_episode_store(location, guard=admit, **options)  # type: ignore[arg-type]
 
 
 def test_a_path_an_exported_file_and_an_address_are_stores(tmp_path: Path, postgres_place: PostgresPlace) -> None:
@@ -36,7 +32,7 @@ def test_what_is_no_location_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MemoryStoreError, match="password"):
         opened("postgresql://ann:secret@host/db")
     with pytest.raises(ConfigError, match="keep_last_n"):
-        open_episode_store(tmp_path / "a.sqlite", guard=admit, keep_last_n=0)
+        opened(tmp_path / "a.sqlite", keep_last_n=0)
 
 
 def test_a_donors_file_is_read_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -73,16 +69,14 @@ def test_a_store_of_0_2_in_postgresql_is_taken_over_once_and_its_tables_stay(
     postgres_place: PostgresPlace, tmp_path: Path
 ) -> None:
     path = tmp_path / "old.jsonl"
-    write_store_of_0_2(path, 9)
-    with open_store(postgres_place.location) as old, MemoryStore(path) as source:
-        for number, episode in enumerate(source.load(), start=1):
-            old.append(episode.model_dump(mode="json"))
-            old.append_tally(TallyV1_2(language="ko", source_id=f"tallied-{number}", terms=("room",)))
-        old.append_verdict(VerdictV1_2(source_id="tallied-3", aspect="room", verdict="wrong"))
-        with opened(postgres_place.location) as store, opened(path) as copy:
-            assert list(store.newest_episodes()) == list(copy.newest_episodes())
-            assert store.terms("ko")["room"].wrong == 1
-            assert store.append(draft(10)).episode_id == "epi_000010"
-        with opened(postgres_place.location) as store:
-            assert len(store) == 10
-        assert len(old) == 9
+    write_store_of_0_2(path, 10)
+    location = PostgresLocation.parse(postgres_place.location)
+    write_tables_of_0_2(location, path)
+    with opened(postgres_place.location) as store, opened(path) as copy:
+        assert list(store.newest_episodes()) == list(copy.newest_episodes())
+        assert store.terms("en")["room"].right == 1
+        assert store.append(draft(11)).episode_id == "epi_000011"
+    with opened(postgres_place.location) as store:
+        assert len(store) == 11
+    with connect(location) as connection:
+        assert connection.execute(f"SELECT count(*) FROM {SCHEMA}.episodes".encode()).fetchall() == [(10,)]  # noqa: S608

@@ -5,7 +5,6 @@ that a file lost is run again, to the same bytes.
 """
 
 import random
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
@@ -14,13 +13,8 @@ from subprocess import CompletedProcess
 
 from tests.torture.chance import chance_for, scaled
 from tests.torture.grids import differences, files_of, out_of, put_back, run_grid, verify, write_grid
-from tests.torture.stores import fill, held
 from tests.torture.table import Row, Tally
 
-from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory.store.store_maintenance import check_store, repair_store
-
-_EPISODES = 6
 # Pages and values that one command makes again: damage to them is no damage to a result.
 MADE_AGAIN_BY_RUN = ("report.html", "report.json")
 MADE_AGAIN_BY_VERIFY = ("integrity.json",)
@@ -58,59 +52,13 @@ def line_moved(content: bytes, chance: random.Random) -> bytes:
 
 
 def rows(scale: float) -> Iterator[Row]:
-    """Yield rows about a store by itself, then about every file of a run directory."""
+    """Yield rows about every file of a run directory."""
     with tempfile.TemporaryDirectory() as folder:
-        yield _damaged_store(Path(folder, "flips"), "bits flipped in a store", flipped, scaled(1500, scale))
-        yield _damaged_store(Path(folder, "lines"), "lines of a store gone or moved", line_moved, scaled(600, scale))
-        yield _damaged_store(Path(folder, "cuts"), "stores cut short", cut, scaled(600, scale))
         run = _FinishedRun(Path(folder, "run"), small=scale < 0.5)
         yield run.damaged("bits flipped in every file of a run", flipped, scaled(110, scale))
         yield run.damaged("every file of a run cut short", cut, scaled(50, scale, 1))
         yield run.damaged("lines of every file of a run gone or moved", line_moved, scaled(40, scale, 1))
         yield run.damaged("every file of a run gone", None, scaled(45, scale, 1))
-
-
-def _damaged_store(folder: Path, name: str, damage: Damage, trials: int) -> Row:
-    """Damage a store that nobody has open: noticed when it is opened and by `memory check`; `repair` keeps the rest."""
-    chance, tally = chance_for(name), Tally(name, "noticed at open and by memory check; repair keeps all other lines")
-    path = folder / "store.jsonl"
-    known = fill(path, _EPISODES)
-    whole = path.read_bytes()
-    lock = path.with_name(path.name + ".lock")
-    sums = lock.read_bytes() if lock.exists() else None
-    for trial in range(trials):
-        shutil.rmtree(folder)
-        folder.mkdir()
-        content = damage(whole, chance)
-        path.write_bytes(content)
-        if sums is not None:
-            lock.write_bytes(sums)
-        if content != whole:
-            _judge_store(tally, path, whole, content, known, f"trial {trial}")
-    return tally.row()
-
-
-def _judge_store(tally: Tally, path: Path, whole: bytes, content: bytes, known: list[str], what: str) -> None:
-    lines, left = whole.splitlines(), content.splitlines()
-    try:
-        there = held(path)
-    except MemoryStoreError:
-        there = None
-    sound = check_store(path).is_sound
-    # An unfinished last line is set aside, never read; the count of acknowledged lines tells that it was one.
-    noticed = there is None and not sound
-    try:
-        repair_store(path)
-        kept, mended = held(path), check_store(path).is_sound
-    except MemoryStoreError as error:
-        tally.count(torn=True, words=f"{what}: noticed {noticed}, not repaired: {error}")
-        return
-    # A line that stands behind damage may be set aside with it; nothing is deleted.
-    aside = b"".join(other.read_bytes() for other in path.parent.iterdir() if other != path)
-    untouched = [(name, line) for name, line in zip(known, lines[-len(known) :], strict=True) if line in left]
-    lost = sum(name not in kept and line not in aside for name, line in untouched)
-    words = f"{what}: noticed at open {there is None}, by check {not sound}, repaired {mended}, {lost} lost"
-    tally.count(lost=lost, torn=not noticed or not mended, words=f"{words}; {_where(whole, content)}")
 
 
 def _where(whole: bytes, content: bytes) -> str:

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from tests.postgres_server import PostgresServer, missing_part
 from tests.store.killed import Outcome, crash_server, kill_writers
-from tests.store.places import PostgresPlace, SqlitePlace, admit, draft
+from tests.store.places import PostgresPlace, SqlitePlace, draft, opened_at
 from tests.torture.chance import chance_for, scaled, seed
 from tests.torture.table import Row, Tally
 
 from episodic_absa.store.maintenance import check_store
-from episodic_absa.store.open_store import open_episode_store
 
 _AT_ONCE = 4
 
@@ -52,7 +51,7 @@ def _exporting(folder: Path, kills: int) -> Row:
         time.sleep(0.01 + chance.random() * 0.05)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        with open_episode_store(path, guard=admit) as store:
+        with opened_at(path) as store:
             numbers = store.numbers()
             is_sound = check_store(store.dialect).is_sound
         last_line = path.read_bytes()[-1:] if path.exists() else b"\n"
@@ -65,7 +64,7 @@ def _use_without_end(path: Path, kill: int) -> None:
         number = 0
         while True:
             number += 1
-            with open_episode_store(path, guard=admit) as store:
+            with opened_at(path) as store:
                 store.append(draft(number, uid=f"{kill}-{number}"))
                 store.append(draft(number, uid=f"{kill}-{number}-forgotten"))
                 store.forget(f"{kill}-{number}-forgotten")

@@ -7,25 +7,17 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.store.places import draft
 from tests.torture.chance import chance_for, scaled
 from tests.torture.doomed import CLI, calls_of, refused_plainly, run_doomed
 from tests.torture.grids import STILL, committed_n, differences, files_of, out_of, run_grid, write_grid
-from tests.torture.maintenance_killed import (
-    OPERATIONS,
-    Maintenance,
-    command_of,
-    contents_of,
-    unequal_contents,
-    whole_folder,
-)
-from tests.torture.stores import APPENDER, fill, held, judge, said
 from tests.torture.table import Row, Tally
 
-from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory import MemoryStore
 
 _MOUNT, _UMOUNT = shutil.which("mount"), shutil.which("umount")
 _GRID_BYTES = 8_000_000
@@ -34,11 +26,8 @@ _GRID_BYTES = 8_000_000
 def rows(scale: float) -> Iterator[Row]:
     """Yield a row per fault and program."""
     with tempfile.TemporaryDirectory() as folder:
-        yield _store_on_a_full_disk(Path(folder, "full"), scaled(40, scale))
-        yield _store_syncs_fail(Path(folder, "syncs"), scale)
         yield _grid_on_a_full_disk(Path(folder, "grid"), scaled(16, scale, 1))
         yield _grid_calls_fail(Path(folder, "calls"), scaled(40, scale))
-        yield _maintenance_fails(Path(folder, "maintenance"), scale)
         yield _read_only(Path(folder, "readonly"))
 
 
@@ -63,51 +52,8 @@ def _fill_up(place: Path, room: int) -> Path:
     return ballast
 
 
-def _store_on_a_full_disk(folder: Path, trials: int) -> Row:
-    chance = chance_for("store on a full disk")
-    tally = Tally("store on a full disk")
-    kind = "failing writes"
-    for trial in range(trials):
-        place = folder / str(trial)
-        with _disk(place, 400_000) as mounted:
-            kind = "a real one" if mounted else kind
-            path = place / "store.jsonl"
-            known = fill(path, chance.randint(0, 3))
-            fault = () if mounted else _failing("ENOSPC", chance.randint(1, 12))
-            ballast = _fill_up(place, chance.randrange(60_000)) if mounted else place / "ballast"
-            done = run_doomed([APPENDER, path], *fault)
-            ballast.unlink(missing_ok=True)
-            names = done.returncode == 3 and str(path) in done.stderr and "No space left" in done.stderr
-            judge(tally, path, [*known, *said(done.stdout)], f"trial {trial}")
-            if not names:
-                tally.torn += 1
-                tally.problem(f"trial {trial}: exit {done.returncode}, {done.stderr[-200:]}")
-    row = tally.row()
-    return row if row.note else Row(row.name, row.trials, note=f"{kind}; the error names the file")
-
-
 def _failing(error: str, at: int, calls: str = "write,pwrite,sendfile") -> tuple[str, ...]:
     return ("--errno", error, "--calls", calls, "--at", str(at), "--stays")
-
-
-def _store_syncs_fail(folder: Path, scale: float) -> Row:
-    tally = Tally(
-        "store syncs and writes fail", "EIO and ENOSPC at every write, fsync and cut; the error names the file"
-    )
-    folder.mkdir()
-    calls, _ = calls_of([APPENDER, folder / "whole" / "store.jsonl", "--count", 4])
-    trials = [(at, error, stays) for at in range(1, len(calls) + 1) for error in ("EIO", "ENOSPC") for stays in (0, 1)]
-    if scale < 1:
-        trials = chance_for("store syncs fail").sample(trials, scaled(len(trials), scale, 4))
-    for at, error, stays in trials:
-        path = folder / f"{at}-{error}-{stays}" / "store.jsonl"
-        done = run_doomed([APPENDER, path, "--count", 4], "--errno", error, "--at", at, *(["--stays"] * stays))
-        judge(tally, path, said(done.stdout), f"{error} at {calls[at - 1]} {at}")
-        plain = done.returncode in (0, 3) and "Traceback" not in done.stderr
-        if not plain or (done.returncode == 3 and path.name not in done.stderr):
-            tally.torn += 1
-            tally.problem(f"{error} at {calls[at - 1]} (call {at}): exit {done.returncode}, {done.stderr[-300:]}")
-    return tally.row()
 
 
 def _grid_on_a_full_disk(folder: Path, trials: int) -> Row:
@@ -173,72 +119,26 @@ def _names_a_file(stderr: str, folder: Path) -> bool:
     return str(folder) in stderr.replace("\n", "")
 
 
-def _maintenance_fails(folder: Path, scale: float) -> Row:
-    tally = Tally(
-        "compact, upgrade, repair, feedback on a failing disk", "EIO and ENOSPC at every call; the file is named"
-    )
-    for operation in OPERATIONS:
-        place = folder / operation.name.replace(" ", "_")
-        whole = place / "whole" / "store.jsonl"
-        operation.prepare(whole)
-        before = whole_folder(whole)
-        calls, _ = calls_of(command_of(operation, whole), stdin=operation.stdin)
-        after = contents_of(whole)
-        trials = [(at, error) for at in range(1, len(calls) + 1) for error in ("EIO", "ENOSPC")]
-        if scale < 1:
-            trials = chance_for(f"{operation.name} fails").sample(trials, scaled(len(trials), scale, 1))
-        for at, error in trials:
-            store = place / f"{at}-{error}" / "store.jsonl"
-            store.parent.mkdir()
-            for name, content in before.items():
-                (store.parent / name).write_bytes(content)
-            what = f"{operation.name}, {error} at {calls[at - 1]} (call {at})"
-            _maintenance_fault(tally, operation, store, after, ("--errno", error, "--at", at), what)
-    return tally.row()
-
-
-def _maintenance_fault(
-    tally: Tally, operation: Maintenance, store: Path, after: dict[str, bytes], fault: Sequence[object], what: str
-) -> None:
-    done = run_doomed(command_of(operation, store), *fault, stdin=operation.stdin)
-    try:
-        there = held(store)
-    except MemoryStoreError:
-        there = list(operation.kept) if operation.name == "memory repair" else []
-    lost = len(set(operation.kept) - set(there))
-    again = run_doomed(command_of(operation, store), stdin=operation.stdin)
-    unequal = unequal_contents(store, after) if again.returncode == 0 else [again.stderr[-200:]]
-    plain = done.returncode == 0 or (refused_plainly(done) and store.name in done.stderr.replace("\n", ""))
-    tally.count(
-        lost=lost,
-        torn=not plain,
-        differing=bool(unequal),
-        words=f"{what}: exit {done.returncode}, {done.stderr[-200:]!r}, {lost} lost, other bytes in {unequal}",
-    )
-
-
 def _read_only(folder: Path) -> Row:
     """A finished run and its store, where nothing can be written."""
-    tally = Tally(
-        "read-only directory", "run, verify, report, append, feedback, compact: nothing changes, words say why"
-    )
+    tally = Tally("read-only directory", "run, verify, report, feedback, compact: nothing changes, words say why")
     place = folder / "disk"
     with _disk(place, _GRID_BYTES) as mounted:
         config = write_grid(place / "grid", ("C2",), limit=2)
         assert run_grid(config).returncode == 0
         store = place / "memory" / "store.jsonl"
-        known = fill(store, 3)
+        with MemoryStore(store) as opened:
+            known = [opened.append(draft(number)).episode_id for number in range(1, 4)]
         before = files_of(place)
         commands: list[list[object]] = [
             [*CLI, "run", config],
             [*CLI, "run", config, "--limit", 1],
             [*CLI, "verify", out_of(config)],
             [*CLI, "report", out_of(config)],
-            [*CLI, "feedback", store, "s-1", "right"],
+            [*CLI, "feedback", store, "review-1", "right"],
             [*CLI, "memory", "compact", "--keep", "1", "--store", store],
             [*CLI, "memory", "repair", "--store", store],
             [*CLI, "memory", "check", "--store", store],
-            [APPENDER, store, "--count", 1],
         ]
         for command in commands:
             with _write_protected(place, mounted=mounted):
@@ -250,7 +150,10 @@ def _read_only(folder: Path) -> Row:
                 f"{' '.join(map(str, command[-4:]))}: exit {done.returncode}, changed {changed}, {done.stderr[-300:]!r}"
             )
             tally.count(torn=not plain or bool(changed), words=words)
-        judge(tally, store, known, "append once it can be written again")
+        with MemoryStore(store) as opened:
+            fresh = opened.append(draft(4)).episode_id
+            held = [episode.episode_id for episode in opened.load()]
+        tally.count(lost=len(set(known) - set(held)), torn=held[-1] != fresh, words="append once it can be written")
     return tally.row()
 
 

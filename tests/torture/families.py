@@ -9,10 +9,10 @@ FAMILIES = (
     "misbehaving_model",
     "outages",
     "database_killed",
-    "writers_killed",
-    "maintenance_killed",
+    "cache_killed",
+    "derivations_killed",
     "disk_faults",
-    "several_writers",
+    "two_runs",
     "jumping_clock",
 )
 

@@ -4,16 +4,13 @@ import os
 import random
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 from tests.runs.small_grid import exact_bytes
 from tests.torture.chance import chance_for, scaled
-from tests.torture.doomed import CLI, PROGRAM, run_doomed
+from tests.torture.doomed import CLI, run_doomed
 from tests.torture.grids import committed_n, differences, files_of, out_of, run_grid, verify, write_grid
-from tests.torture.stores import APPENDER, judge, said
 from tests.torture.table import Row, Tally
-from tests.warm_python import WarmProcess
 
 _FARTHEST_S = 4e9
 
@@ -21,32 +18,8 @@ _FARTHEST_S = 4e9
 def rows(scale: float) -> Iterator[Row]:
     """Yield a row per thing that must not depend on the clock."""
     with tempfile.TemporaryDirectory() as folder:
-        yield _writers(Path(folder, "writers"), scaled(30, scale))
         yield _grids(Path(folder, "grids"), scaled(20, scale, 1), ("C2",) if scale < 0.5 else ("C1", "C2"))
         yield _file_times(Path(folder, "times"), scaled(12, scale, 1))
-
-
-def _writers(folder: Path, rounds: int) -> Row:
-    tally = Tally("store writers under jumping clocks", "three at once, each with a clock of its own")
-    for number in range(rounds):
-        path = folder / f"{number}.jsonl"
-        with ExitStack() as stack:
-            writers = [
-                stack.enter_context(
-                    WarmProcess(
-                        [PROGRAM, "--clock", f"{number}-{writer}", "--", APPENDER, path, "--count", 15],
-                        loads_engine=False,
-                    )
-                )
-                for writer in range(3)
-            ]
-            ends = [writer.communicate() for writer in writers]
-        ids = [name for out, _ in ends for name in said(out)]
-        judge(tally, path, ids, f"round {number}")
-        if len(ids) != 45:
-            tally.torn += 1
-            tally.problem(f"round {number}: {len(ids)} of 45 appended; {ends[0][1][-200:]!r}")
-    return tally.row()
 
 
 def _grids(folder: Path, runs: int, conditions: tuple[str, ...]) -> Row:

@@ -19,7 +19,6 @@ from episodic_absa.backends.cache.answer_file import AnswerFile
 from episodic_absa.cli.app import main
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store.store_maintenance import compact_store
 from episodic_absa.runs.config import load_experiment
 from episodic_absa.verification import check_experiment
 
@@ -99,15 +98,14 @@ def test_a_run_of_an_older_version_without_its_manifest_is_refused_too(tmp_path:
     assert contents(study / "results") == before
 
 
-def test_its_store_is_read_written_and_upgraded(study: Path) -> None:
+def test_its_store_is_imported_and_written_in_the_new_schema(study: Path) -> None:
     store = study / "store.jsonl"
     shutil.copy(study / "results" / "small" / "C2__seed42" / "episodic_store.jsonl", store)
     assert [json.loads(entry)["schema_version"] for entry in entries_of(store)] == ["1.1"] * 3
     with Analyzer(condition="C2", store=store) as analyzer:
         analyzer.analyze("The screen was not bright but the sound was good.")
-    compact_store(store, keep_last_n=100, upgrade=True)
     lines = [json.loads(entry) for entry in entries_of(store)]
-    assert {line["schema_version"] for line in lines} == {"1.2"}
+    assert {line["schema_version"] for line in lines} == {"1.3"}
     with MemoryStore(store) as opened:
         assert [opened.get(f"epi_{number:06}") is not None for number in (1, 2, 3)] == [True] * 3
 

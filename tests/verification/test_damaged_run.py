@@ -75,10 +75,10 @@ def test_every_reader_refuses_the_samples_of_another_cell(run: DamagedRun) -> No
     assert re.search(told, words)
 
 
-def test_a_finished_cell_that_lost_samples_takes_no_feedback(run: DamagedRun) -> None:
+def test_every_reader_refuses_a_finished_cell_that_was_cut_behind_a_whole_line(run: DamagedRun) -> None:
     keep_first(run.grid / CELL, 2)
-    with pytest.raises(RunDirectoryError, match="is not finished; finish it with `episodic-absa run`"):
-        store_of(str(run.grid / CELL))
+    _every_reader_refuses(run, r"samples\.jsonl has 2 of \d+ samples although the run was finished")
+    assert "samples_read" in {result.check for _, result in verify(run.grid).failures}
 
 
 def _every_reader_refuses(run: DamagedRun, told: str) -> None:

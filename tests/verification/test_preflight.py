@@ -9,9 +9,9 @@ import pytest
 import yaml
 from tests.stored_lines import entries_of
 
-from episodic_absa.errors import ConfigError
+from episodic_absa import run_experiment
+from episodic_absa.errors import ConfigError, DatasetError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.verification.preflight import Preflight, _judge_wording, check_experiment
 
 MakeConfig = Callable[..., Path]
@@ -64,20 +64,53 @@ def message_of(found: Preflight, check: str) -> str:
     return next(line.message for line in found.lines if line.check == check)
 
 
+def test_two_reviews_get_a_word(make_config: MakeConfig, tmp_path: Path) -> None:
+    found = check_experiment(make_config())
+    assert level_of(found, "reviews") == "warning"
+    assert message_of(found, "reviews").startswith("Only 2 reviews: figures of fewer than 30 describe these reviews")
+    write_reviews(tmp_path, "valid", [f"Bed {number}." for number in range(30)])
+    assert "reviews" not in {line.check for line in check_experiment(make_config()).lines}
+
+
+def test_gold_that_is_shifted_by_one_text_is_refused_by_check_and_by_run(
+    make_config: MakeConfig, tmp_path: Path
+) -> None:
+    nouns = [f"part{number}" for number in range(24)]
+    write_reviews(tmp_path, "valid", [f"The {noun} is fine." for noun in nouns])
+    write_gold(tmp_path, *([{"aspect_term": noun, "polarity": "positive"}] for noun in nouns))
+    assert not check_experiment(make_config()).has_errors
+    shifted = [*nouns[1:], nouns[0]]
+    write_gold(tmp_path, *([{"aspect_term": noun, "polarity": "positive"}] for noun in shifted))
+    path = make_config()
+    assert level_of(check_experiment(path), "gold_terms") == "error"
+    with pytest.raises(DatasetError, match=r"24 of 24 gold terms are not in their text, first in 'valid-0'"):
+        run_experiment(path, use_cache_file=False)
+    assert not (tmp_path / "results").exists()
+
+
+def test_one_gold_file_may_serve_two_splits(make_config: MakeConfig, tmp_path: Path) -> None:
+    lines = [json.dumps({"uid": f"train-{number}", "gold_tuples": []}) for number in range(3)]
+    gold = tmp_path / "data" / "gold.jsonl"
+    gold.write_text(gold.read_text("utf-8") + "\n".join(lines) + "\n", "utf-8")
+    path = make_config(experiment={"conditions": ["C1"]}, episodic_memory={"build": None})
+    assert not check_experiment(path).has_errors
+    assert run_experiment(path, use_cache_file=False).cells[0].samples == 2
+
+
 def test_a_good_paper_has_only_ok_lines(make_config: MakeConfig) -> None:
     found = check_experiment(make_config(**PAPER))
-    assert {line.level for line in found.lines} == {"ok"}
+    assert {line.level for line in found.lines if line.check != "reviews"} == {"ok"}
     assert {"paper_split", "paper_gold", "paper_answers"} <= {line.check for line in found.lines}
 
 
-def test_a_missing_key_is_a_warning_that_names_the_variable(
+def test_a_missing_key_is_an_error_that_names_the_variable(
     make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable in ("ANTHROPIC_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(variable, raising=False)
     path = make_config(backbone={"provider": "anthropic", "model": "m"})
     preflight = check_experiment(path)
-    assert level_of(preflight, "key") == "warning"
+    assert level_of(preflight, "key") == "error"
     assert message_of(preflight, "key") == "no key for anthropic; set ANTHROPIC_API_KEY"
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     assert level_of(check_experiment(path), "key") == "ok"
@@ -283,12 +316,10 @@ def test_a_broken_initial_store_is_an_error(make_config: MakeConfig, tmp_path: P
     (tmp_path / "store.jsonl").write_text("{}\n", "utf-8")
     found = check_experiment(make_config(episodic_memory={"build": None, "initial_store": "store.jsonl"}))
     assert "is no store" in message_of(found, "initial_store")
-    with MemoryStore(tmp_path / "damaged.jsonl") as store:
-        store.append_tally(TallyV1_2(language="en", source_id="r1", terms=()))
-    with open(tmp_path / "damaged.jsonl", "a", encoding="utf-8") as file:
-        file.write("{}\n")
+    verdict = '{"kind":"verdict","schema_version":"1.3","source_id":"r1","verdict":"right"}'
+    (tmp_path / "damaged.jsonl").write_text(f"{verdict}\n{{}}\n", "utf-8")
     found = check_experiment(make_config(episodic_memory={"build": None, "initial_store": "damaged.jsonl"}))
-    assert "not sound" in message_of(found, "initial_store")
+    assert "damaged.jsonl, line 2" in message_of(found, "initial_store")
 
 
 @pytest.mark.parametrize(("purpose", "level"), [("dev", "warning"), ("paper", "error")])
@@ -306,13 +337,6 @@ def test_an_initial_store_from_evaluated_samples_is_counted(
     found = check_experiment(make_config(run_purpose=purpose, episodic_memory=memory))
     assert level_of(found, "initial_store") == level
     assert message_of(found, "initial_store").startswith("1 of 2 episodes")
-    # A plain sample is known to the store, too, by its tally.
-    (tmp_path / "store.jsonl").unlink()
-    with MemoryStore(tmp_path / "store.jsonl") as store:
-        store.append_tally(TallyV1_2(language="en", source_id="valid-0", terms=()))
-    found = check_experiment(make_config(run_purpose=purpose, episodic_memory=memory))
-    tallied = [line for line in found.lines if line.check == "initial_store"][-1]
-    assert (tallied.level, tallied.message.partition(" come")[0]) == (level, "1 of 1 tallies")
 
 
 def test_a_paper_must_not_evaluate_the_training_split(make_config: MakeConfig) -> None:

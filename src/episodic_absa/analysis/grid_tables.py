@@ -9,7 +9,7 @@ from episodic_absa.analysis.cell_tables import cell_metrics
 from episodic_absa.analysis.spread import Spread, spread_of
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
-from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim_strength, compare
+from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare
 from episodic_absa.runs.question import ExploratoryPart, criterion_of, parts_text
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
 from episodic_absa.schemas.run_files.question import Question
@@ -140,6 +140,7 @@ def compare_conditions(cells: Sequence[FinishedCell], question: Question | None)
                 count_backfilled=compared.a[0].count_backfilled,
                 primary=criterion.primary,
                 smallest_effect=criterion.smallest_effect,
+                same_by_construction=compared.a[0].manifest.condition.answers_like(compared.b[0].manifest.condition),
             ),
             compared.parts,
             compared.orders,
@@ -178,7 +179,7 @@ def _comparison_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
             difference.metric,
             difference.kind,
             *values,
-            claim_strength(difference),
+            difference.claim,
             None,
             None,
             None,

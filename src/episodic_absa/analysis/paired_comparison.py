@@ -45,7 +45,8 @@ def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:
         RunDirectoryError: the sides have no sample in common.
     """
     require_pairs(a, b)
-    criterion = criterion_of(load_question(a.grid) if a.grid == b.grid else None)
+    is_one_grid = a.grid == b.grid
+    criterion = criterion_of(load_question(a.grid) if is_one_grid else None)
     return compare_cards(
         a.name,
         a.cards,
@@ -55,4 +56,5 @@ def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:
         seed=SEED if seed is None else seed,
         primary=criterion.primary,
         smallest_effect=criterion.smallest_effect,
+        same_by_construction=is_one_grid and a.manifests[0].condition.answers_like(b.manifests[0].condition),
     )

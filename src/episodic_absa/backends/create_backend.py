@@ -36,7 +36,7 @@ class BackboneSettings(RequestSettings):
     """
 
     provider: Provider = "embedded"
-    """Who answers."""
+    """Who answers; `python` stands in manifests for a backend that a program passed in."""
     model: ModelName = EMBEDDED_MODEL
     """The model of the provider; the embedded engine has one."""
     total_timeout_s: Seconds = 300.0
@@ -64,7 +64,7 @@ class BackboneSettings(RequestSettings):
 def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings:
     """Return the settings for the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
     provider, _, rest = spec.partition(":")
-    if provider not in get_args(Provider):
+    if provider not in get_args(Provider) or provider == "python":
         raise ConfigError(f"unknown backend {quoted(spec)}; choose {BACKEND_FORMS}", key="backend")
     if provider == "embedded" and not rest:
         return BackboneSettings(base_url=base_url)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
+from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier
 from episodic_absa.backends.llm.llm_connection import key_variables, needs_key
@@ -13,13 +14,15 @@ from episodic_absa.backends.replay import ReplayReplier
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.vocabulary import Language
 
+_FINGERPRINT_CHARS: Final = 16
+
 
 class ProviderFacts(NamedTuple):
     """The facts of one provider."""
 
     title: str
     """As a sentence names it."""
-    replier: type[EmbeddedReplier | ReplayReplier | LlmReplier]
+    replier: type[EmbeddedReplier | ReplayReplier | LlmReplier | RemoteFacts]
     shipped_fingerprint: Callable[[], str] | None = None
     """The hash of what this package ships and the answers come from."""
     note: str = ""
@@ -53,6 +56,7 @@ PROVIDERS: Final[dict[Provider, ProviderFacts]] = {
     "anthropic": ProviderFacts("Anthropic", LlmReplier),
     "google": ProviderFacts("Google", LlmReplier),
     "replay": ProviderFacts("the recording", ReplayReplier),
+    "python": ProviderFacts("a backend of a program", RemoteFacts),
 }
 
 
@@ -61,9 +65,14 @@ def facts_of(backbone: BackboneSettings) -> ProviderFacts:
     return PROVIDERS[backbone.provider]
 
 
+def is_passed_in(backbone: BackboneSettings) -> bool:
+    """Return whether the settings stand for a backend that a program passed in; no config names one."""
+    return backbone.provider == "python"
+
+
 def needs_key_for(backbone: BackboneSettings) -> bool:
     """Return whether these settings need a key in the environment; a server of one's own may do without."""
-    return not facts_of(backbone).is_local and needs_key(backbone.llm_settings())
+    return not (facts_of(backbone).is_local or is_passed_in(backbone)) and needs_key(backbone.llm_settings())
 
 
 def key_variables_for(backbone: BackboneSettings) -> tuple[str, ...]:
@@ -80,6 +89,22 @@ def shipped_fingerprint(backbone: BackboneSettings) -> str | None:
 def reader_fingerprint() -> str:
     """Return the hash of the reader that witnesses changes under rules v3, whatever model answers."""
     return _embedded_fingerprint()
+
+
+def settings_of(backend: BackendFacts, backbone: BackboneSettings) -> BackboneSettings:
+    """Return the settings that stand for a backend that a program passed in: its name and its fingerprint.
+
+    A backend that states the name and the fingerprint of what the given settings name, as a wrapper does, is that.
+    """
+    if backbone.recording is not None:
+        named = (f"replay:{backbone.recording.name}", backend.fingerprint)
+    else:
+        named = (f"{backbone.provider}:{backbone.model}", shipped_fingerprint(backbone))
+    if (backend.name, backend.fingerprint) == named:
+        return backbone
+    mark = f" {backend.fingerprint[:_FINGERPRINT_CHARS]}" if backend.fingerprint else ""
+    passed = {"provider": "python", "model": f"{backend.name}{mark}", "base_url": None, "recording": None}
+    return backbone.model_copy(update=passed)
 
 
 def is_embedded_engine(name: str) -> bool:

@@ -4,12 +4,34 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from episodic_absa.errors import DatasetError
+from episodic_absa.language import occurs
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.serialization.quoted_value import quoted
 from episodic_absa.vocabulary import POLARITIES, Polarity
+
+_FEWEST_TERMS: Final = 20
+"""With fewer gold terms a shift is no safe conclusion."""
+
+
+class PlacedTerms(NamedTuple):
+    """The gold terms that a split names, and the uids of those that do not stand in their text."""
+
+    named_n: int
+    absent: tuple[str, ...]
+
+    @property
+    def shift(self) -> str | None:
+        """What is wrong if more than half of the terms stand in no text of theirs; None if that is not so."""
+        if self.named_n < _FEWEST_TERMS or 2 * len(self.absent) <= self.named_n:
+            return None
+        return (
+            f"{len(self.absent)} of {self.named_n} gold terms are not in their text, first in {self.absent[0]!r}: the "
+            "gold is shifted, or belongs to other texts; give each text its own gold, and leave a term empty if the "
+            "text does not name the target"
+        )
 
 
 class SharedText(NamedTuple):
@@ -56,6 +78,17 @@ def has_valid_gold(labelled: LabelledSample) -> bool:
 def count_invalid_gold(samples: Iterable[LabelledSample]) -> int:
     """Return how many annotated samples quality metrics must leave out."""
     return sum(labelled.gold is not None and not has_valid_gold(labelled) for labelled in samples)
+
+
+def placed_terms(samples: Iterable[LabelledSample]) -> PlacedTerms:
+    """Return how many gold terms there are, and which do not stand in their text."""
+    named = [
+        (labelled.sample.uid, occurs(gold_tuple.aspect_term, labelled.sample.text))
+        for labelled in samples
+        for gold_tuple in labelled.gold or ()
+        if gold_tuple.aspect_term
+    ]
+    return PlacedTerms(len(named), tuple(uid for uid, is_there in named if not is_there))
 
 
 def majority_polarity(samples: Iterable[LabelledSample]) -> Polarity | None:

@@ -30,13 +30,11 @@ from episodic_absa.memory.injection.injection_controller import (
     injection_for,
 )
 from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
-from episodic_absa.memory.retrieval.retriever import Retriever
+from episodic_absa.memory.memory_store import MemoryStore, StoredEpisodes
+from episodic_absa.memory.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
 from episodic_absa.memory.situations.agent_memory import Advice, AgentMemory
 from episodic_absa.memory.situations.situation import Situation
-from episodic_absa.memory.store.episode_store import EpisodeStore
-from episodic_absa.memory.store.memory_store import MemoryStore
-from episodic_absa.memory.store.open_store import open_store
 
 __all__ = [
     "DEBATE_SLOT",
@@ -47,7 +45,6 @@ __all__ = [
     "AdvisoryBuilder",
     "AgentMemory",
     "EpisodeBuilder",
-    "EpisodeStore",
     "EpisodicMemorySettings",
     "EpisodicOrchestrator",
     "GateDecision",
@@ -64,10 +61,10 @@ __all__ = [
     "Situation",
     "SlotAnswer",
     "SlotTarget",
+    "StoredEpisodes",
     "gate_signals",
     "injection_for",
     "load_catalogue",
-    "open_store",
     "should_inject_advisory",
     "should_inject_advisory_with_reason",
     "should_inject_memory_for_stage2_with_reason",

@@ -7,21 +7,21 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field, model_validator
 
 from episodic_absa.errors import ConfigError
+from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.language import norm_key
 from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.opened_advice import OpenedAdvice
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.advice.sources import AdviceMoment
-from episodic_absa.memory.episodes.episode_builder import tally_of
+from episodic_absa.memory.episodes.episode_builder import answer_of
 from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
 from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
-from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
-from episodic_absa.memory.retrieval.retriever import Retriever
+from episodic_absa.memory.memory_store import MemoryStore
+from episodic_absa.memory.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
-from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N, EpisodeStore
 from episodic_absa.schemas.absa import (
     ModeratorSummary,
     ReviewOutcome,
@@ -32,8 +32,10 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
+from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.store.ranking import MAX_TOPK
 from episodic_absa.vocabulary import (
     DEBATE_CALLS,
     DangerousAdvice,
@@ -138,7 +140,7 @@ class EpisodicOrchestrator:
     def __init__(
         self,
         condition: Condition,
-        store: EpisodeStore,
+        store: MemoryStore,
         *,
         settings: EpisodicMemorySettings | None = None,
         catalogue: PrincipleCatalogue | None = None,
@@ -269,7 +271,7 @@ class EpisodicOrchestrator:
     ) -> StoreDecision:
         """Build the episode of a sample and store it if the condition writes and there is a reason to keep it.
 
-        Under rules v3 a condition that writes also stores the tally of every sample, plain ones included.
+        Under rules v3 a condition that writes also stores the answer to every sample, plain ones included.
 
         Args:
             text: the review; it is only compared with the episode, so that no part of it is stored.
@@ -289,7 +291,7 @@ class EpisodicOrchestrator:
 
         Raises:
             LeakageError: the episode repeats the text or holds words outside the closed vocabulary.
-            MemoryStoreError: episode or tally could not be written. The store is unchanged.
+            MemoryStoreError: episode or answer could not be written. The store is unchanged.
         """
         if not self.condition.store_write:
             return StoreDecision(store_decision="skipped", store_skip_reason="store_write_disabled")
@@ -303,26 +305,30 @@ class EpisodicOrchestrator:
         )
         draft = self._build_episode(text, signature, stage1, outcome, moderator_summary, provenance)
         refuse_text_runs(draft, text, signature.language)
-        tally = None if teaching is None else tally_of(draft)
+        answer = None
+        if teaching is not None:
+            is_changed = moderator_summary.selected_stage == "stage2"
+            final = (outcome if is_changed else stage1.atsa).sentiments
+            answer = answer_of(text_id, signature.language, extract_tuples(final), text, namespace=self.store.namespace)
         if self.settings.selective_storage:
             skip: StoreSkip
             if teaching is None:
-                tags, skip = storage_tags(draft, self.store.load().episode_index), "no_gate_passed"
+                tags, skip = storage_tags(draft, self.store.is_novel), "no_gate_passed"
             else:
                 tags, skip = teaching_tags(teaching), "plain_sample"
             if not tags:
-                if tally is not None:
-                    self.store.append_tally(tally)
-                return StoreDecision(store_decision="skipped", store_skip_reason=skip, tally=tally)
+                if answer is not None:
+                    self.store.append_answers([answer])
+                return StoreDecision(store_decision="skipped", store_skip_reason=skip)
         else:
             tags = ("gate_disabled",)
-        entry = self.store.append(draft, tally=tally)
-        return StoreDecision(store_decision="stored", store_reason_tags=tags, episode=entry, tally=tally)
+        entry = self.store.append(draft, answer=answer)
+        return StoreDecision(store_decision="stored", store_reason_tags=tags, episode=entry)
 
     def _answer(
         self,
         slot: SlotPayload,
-        episodes: Sequence[AnyEpisode] | None = None,
+        episodes: Sequence[EpisodicMemoryEntryV1_3] | None = None,
         **counts: Any,
     ) -> SlotAnswer:
         """Return the slot with its record; `episodes` is None if nothing was retrieved."""
@@ -347,7 +353,7 @@ class EpisodicOrchestrator:
         return SlotAnswer(slot, condition.memory_mode, meta)
 
 
-def _dangerous_now(episodes: Sequence[AnyEpisode], terms: Sequence[str], text: str) -> int:
+def _dangerous_now(episodes: Sequence[EpisodicMemoryEntryV1_3], terms: Sequence[str], text: str) -> int:
     """Return the number of dangerous pairs whose aspect the sample has, too. It is only logged."""
     pairs = dangerous_pairs(episodes)
     current = {stored_term(norm_key(term, text), text) for term in terms} if pairs else set()

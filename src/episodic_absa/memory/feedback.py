@@ -1,14 +1,17 @@
 """A person's verdict on the result of one sample: checked, then written to the store. It is no label and no text."""
 
+from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
 from episodic_absa.errors import InputError
 from episodic_absa.language import norm
+from episodic_absa.memory.advice.dangerous_advice import final_pairs
+from episodic_absa.memory.episodes.judged_episode import judged_snapshots
 from episodic_absa.memory.episodes.leak_guard import stored_term
-from episodic_absa.memory.store.episode_store import EpisodeStore
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
+from episodic_absa.memory.memory_store import MemoryStore
+from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 from episodic_absa.serialization.quoted_value import listed, quoted
-from episodic_absa.vocabulary import Verdict
+from episodic_absa.vocabulary import Language, Polarity, Verdict
 
 
 class GivenFeedback(NamedTuple):
@@ -22,7 +25,7 @@ class GivenFeedback(NamedTuple):
     """False: the same verdict stood there already, and nothing was written."""
 
 
-def give_feedback(store: EpisodeStore, uid: str, verdict: str, aspect: str | None = None) -> GivenFeedback:
+def give_feedback(store: MemoryStore, uid: str, verdict: str, aspect: str | None = None) -> GivenFeedback:
     """Write what a person says about the result of a sample; return once it is on disk.
 
     A repeated verdict changes nothing; another one about the same uid and aspect replaces it. Only samples that are
@@ -42,11 +45,27 @@ def give_feedback(store: EpisodeStore, uid: str, verdict: str, aspect: str | Non
         if not isinstance(value, str):
             raise InputError(f"{argument} must be a string, got {type(value).__name__}", argument=argument)
     word = _verdict(verdict)
-    term = None if aspect is None else _known_target(store, uid, aspect)
-    if term is None and not store.load().episode_index.samples.is_tallied(uid):
-        _terms_of(store, uid)
-    given = VerdictV1_2(source_id=uid, verdict=word, aspect=term)
+    known = _known_result(store, uid)
+    term = None if aspect is None else _known_target(known, uid, aspect)
+    given = VerdictV1_3(
+        source_id=uid,
+        namespace=store.namespace,
+        language=known.language,
+        aspect=term,
+        polarity=None if term is None else known.polarities.get(term),
+        verdict=word,
+    )
     return GivenFeedback(uid, word, term, is_new=store.append_verdict(given))
+
+
+class _KnownResult(NamedTuple):
+    """What a store knows of the result of a sample."""
+
+    language: Language
+    terms: frozenset[str]
+    """Its targets before and after its changes."""
+    polarities: Mapping[str, Polarity]
+    """Of its final pairs."""
 
 
 def _verdict(word: str) -> Verdict:
@@ -57,38 +76,36 @@ def _verdict(word: str) -> Verdict:
     raise InputError(f"the verdict must be one of {', '.join(words)}, got {quoted(word)}", argument="verdict")
 
 
-def _known_target(store: EpisodeStore, uid: str, aspect: str) -> str:
-    terms = _terms_of(store, uid)
+def _known_target(known: _KnownResult, uid: str, aspect: str) -> str:
     term = stored_term(norm(aspect))
-    if term not in terms:
-        known = listed(sorted(filter(None, terms))) or "none"
+    if term not in known.terms:
+        targets = listed(sorted(filter(None, known.terms))) or "none"
         raise InputError(
-            f"the result of {quoted(uid)} has no such target; its targets in the store: {known}. Name one of them, or "
-            "leave the aspect out to judge the whole result",
+            f"the result of {quoted(uid)} has no such target; its targets in the store: {targets}. Name one of them, "
+            "or leave the aspect out to judge the whole result",
             argument="aspect",
         )
     return term
 
 
-def _terms_of(store: EpisodeStore, uid: str) -> frozenset[str]:
-    """Return the targets of a sample, before and after its changes.
+def _known_result(store: MemoryStore, uid: str) -> _KnownResult:
+    """Return what the store knows of a sample.
 
     Raises:
         InputError: the store knows no such sample.
     """
-    terms: set[str] = set()
-    is_known = False
-    for line in store.lines_of(uid):
-        if isinstance(line, VerdictV1_2):
-            continue
-        is_known = True
-        if isinstance(line, TallyV1_2):
-            terms.update(line.terms)
-        else:
-            terms.update(line.stage_snapshot.stage1.aspects_norm, line.stage_snapshot.final.aspects_norm)
-    if not is_known:
+    answers, episodes = store.answers_of(uid), store.episodes_of(uid)
+    languages = [answer.language for answer in answers] + [entry.input_signature.language for entry in episodes]
+    if not languages:
         raise InputError(
             f"{store.name} knows no sample {quoted(uid)}; give the uid of a sample that was analysed with this store",
             argument="uid",
         )
-    return frozenset(terms)
+    polarities: dict[str, Polarity] = {}
+    terms: set[str] = set()
+    for episode in episodes:
+        terms.update(*(snapshot.aspects_norm for snapshot in judged_snapshots(episode)))
+        polarities |= dict(final_pairs(episode))
+    for answer in answers:
+        polarities |= {pair.aspect: pair.polarity for pair in answer.pairs}
+    return _KnownResult(languages[-1], frozenset(terms | polarities.keys()), polarities)

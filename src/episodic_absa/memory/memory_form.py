@@ -15,11 +15,11 @@ from episodic_absa.schemas.memory_v1_1 import (
     InputSignatureV1_1,
     ProvenanceV1_1,
 )
-from episodic_absa.schemas.memory_v1_2 import AnyDraft
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.vocabulary import Rules
 
 EpisodeWriter = Callable[
-    [str, InputSignatureV1_1, Stage1Result, ReviewOutcome, ModeratorSummary, ProvenanceV1_1], AnyDraft
+    [str, InputSignatureV1_1, Stage1Result, ReviewOutcome, ModeratorSummary, ProvenanceV1_1], EpisodeDraftV1_3
 ]
 """Builds the episode of a sample; `EpisodeBuilder.build` documents the arguments."""
 
@@ -49,8 +49,8 @@ def _bundle(
 OUTCOME_FORM: Final = MemoryForm(
     rules="v3",
     worded=PrincipleCatalogue.in_v3_wording,
-    episode_writer=lambda catalogue: EpisodeBuilder(catalogue).build_with_outcome,
+    episode_writer=lambda catalogue: EpisodeBuilder(catalogue).build_with_changes,
     advice=lambda catalogue, made_by: OneVoiceAdvice(made_by(OutcomeAdvisoryBuilder(catalogue)), catalogue),
     bundle=_bundle,
 )
-"""Schema 1.2: the outcome of each change decides, and no advisory speaks against another."""
+"""Episodes with their changes, bundles of schema 1.2, and no advisory that speaks against another."""

@@ -13,19 +13,17 @@ from episodic_absa.errors import ConfigError
 from episodic_absa.memory import (
     DEBATE_SLOT,
     OUTCOME_FORM,
-    EpisodeStore,
     EpisodicMemorySettings,
     EpisodicOrchestrator,
     MemoryForm,
     MemoryStore,
-    open_store,
 )
-from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 from episodic_absa.seed.memory_form import SEED_FORM
+from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.vocabulary import Rules
 
 MEMORY_FORMS: Final[Mapping[Rules, MemoryForm]] = {form.rules: form for form in (SEED_FORM, OUTCOME_FORM)}
@@ -41,7 +39,7 @@ class Pipeline:
     memory: EpisodicOrchestrator
 
     @property
-    def store(self) -> EpisodeStore:
+    def store(self) -> MemoryStore:
         """The store of the memory. Close `memory` alone if other pipelines use the same backend."""
         return self.memory.store
 
@@ -96,7 +94,7 @@ def build_pipeline(
     )
     orchestrator = EpisodicOrchestrator(
         condition,
-        store if isinstance(store, MemoryStore) else open_store(store, keep_last_n=keep_last_n),
+        store if isinstance(store, MemoryStore) else MemoryStore(store, keep_last_n=keep_last_n),
         settings=memory,
         chars_cap=settings.memory_prompt_injection_chars_cap,
         visible_to=settings.debate.memory_visible_to,

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from episodic_absa.metrics.statistics import number_text
+
 NOTHING: Final = "–"
 MINUS: Final = "−"
 
@@ -16,11 +18,8 @@ def plain(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float | None, digits: int | None = None) -> str:
-    """Return a difference with its sign; 0 has none. Without `digits` a difference of 100 or more has one decimal."""
-    if digits is None:
-        digits = 1 if value is not None and abs(value) >= 100 else 3
-    text = plain(value, digits)
-    return text if value is None or text.startswith(MINUS) or not text.strip("0.,") else f"+{text}"
+    """Return a difference with its sign; 0 has none. One that would round to 0 keeps its sign and gets more digits."""
+    return NOTHING if value is None else number_text.signed(value, digits).replace("-", MINUS)
 
 
 def amount(value: float | None) -> str:
@@ -46,7 +45,7 @@ def p_value(value: float | None) -> str:
     """Return a p-value with three decimals, or "< .001"."""
     if value is None:
         return NOTHING
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+    return number_text.p_text(value).replace("<0", "< ").removeprefix("0")
 
 
 def percent(part: float, whole: float) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +11,13 @@ from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
 from episodic_absa.final_tuples import pairs
-from episodic_absa.memory import EpisodicOrchestrator
+from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.memory.memory_store import Scratch
 from episodic_absa.pipeline.composition import Pipeline
 from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.runs.cell_store import UnsyncedFile, is_within
+from episodic_absa.runs.cell_store import CellStore
 from episodic_absa.runs.config.cells import cell_named
-from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
+from episodic_absa.runs.config.cfg_hash import cfg_hash
 from episodic_absa.runs.config.config_differences import differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
@@ -32,14 +33,14 @@ from episodic_absa.runs.reading.verified_files import forget_verification
 from episodic_absa.runs.records.cell_manifest import build_manifest
 from episodic_absa.runs.records.recorded_sample import Recorder
 from episodic_absa.runs.run_backend import open_backend
-from episodic_absa.runs.run_directory import RUN_META, Redo, Resumed, RunDirectory
+from episodic_absa.runs.run_directory import RUN_META, STORE, Redo, Resumed, RunDirectory
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
 from episodic_absa.schemas.run_meta import RunMeta, Speculation
-from episodic_absa.serialization.durable_file import DurableFile
 from episodic_absa.serialization.redaction import redacted
+from episodic_absa.store.open_store import store_sha256
 
 logger = logging.getLogger("episodic_absa.runs")
 
@@ -157,7 +158,7 @@ class _CellRun:
             spec.config,
             self._cell,
             data,
-            start_sha256=sha256_of(spec.start_store) if spec.start_store else None,
+            start_sha256=store_sha256(spec.start_store) if spec.start_store else None,
             seed_supported=backend.honours_seed and engine.honours_seed,
             answers_shared=_answers_are_shared(spec),
         )
@@ -167,15 +168,11 @@ class _CellRun:
     async def run(self) -> CellProgress:
         """Run what is left of the cell."""
         cell = self._cell
-        pipeline = build_experiment_pipeline(
-            self._config,
-            backend=self._backend,
-            condition=cell.condition,
-            store=cell.store or cell.path / "no_store",
-            # The records can make a store within the cell anew.
-            open_file=UnsyncedFile if cell.store is None or is_within(cell.store, cell.path) else DurableFile,
-        )
-        directory = RunDirectory(cell.path, store=cell.store)
+        keep_last_n = self._config.file.episodic_memory.keep_last_n
+        live = MemoryStore(Scratch(cell.store or cell.path / STORE), keep_last_n=keep_last_n)
+        pipeline = build_experiment_pipeline(self._config, backend=self._backend, condition=cell.condition, store=live)
+        published = CellStore(live, cell.store, cell.path, cell.condition.rules) if cell.store is not None else None
+        directory = RunDirectory(cell.path, store=published)
         try:
             known = read_manifest(cell.path).manifest
             self._refuse_foreign(directory, known)
@@ -184,6 +181,8 @@ class _CellRun:
             if resumed.next_index == len(self._labelled) and is_complete:
                 require_sealed(cell.path, RUN_META)
                 directory.forget_kept_samples()
+                if not resumed.kept:
+                    directory.publish_store(is_finished=True)
                 rebuild_sample_files(cell.path)
                 return self._progress
             manifest = self._manifest
@@ -197,8 +196,10 @@ class _CellRun:
             except BaseException:
                 # The files of a run that stops hold what is done; why it stopped matters more than that they do.
                 with suppress(EpisodicAbsaError):
+                    directory.publish_store(is_finished=False)
                     rebuild_sample_files(cell.path)
                 raise
+            directory.publish_store(is_finished=True)
             rebuild_sample_files(cell.path)
             directory.finish(manifest, run_meta)
             directory.forget_kept_samples()
@@ -275,10 +276,9 @@ class _CellRun:
         started = datetime.now(UTC)
         samples = [labelled.sample for labelled in self._labelled]
         left = {index: samples[index] for index in range(resumed.next_index, len(samples)) if index not in resumed.kept}
-        with pipeline.store.writing() if self._cell.condition.store_write else nullcontext():
-            async with self._engine.analysing(CellWork(self._cell, pipeline, left)) as analysis:
-                ordered = self._ordered_run(directory, pipeline, analysis, samples, resumed)
-                await ordered.run()
+        async with self._engine.analysing(CellWork(self._cell, pipeline, left)) as analysis:
+            ordered = self._ordered_run(directory, pipeline, analysis, samples, resumed)
+            await ordered.run()
         ended = datetime.now(UTC)
         condition, elsewhere = self._cell.condition, analysis.speculation
         return RunMeta(

@@ -43,10 +43,14 @@ async def run_cells(
 
     Raises:
         ConfigError: a condition has no store to read.
+        DatasetError: the gold belongs to other texts.
         RunDirectoryError: a directory belongs to another run, or too many samples failed.
     """
     progress = progress or GridProgress()
+    if backend is not None:
+        config = config.answered_by(backend)
     data = ExperimentData(config)
+    data.require_gold_in_texts()
     try:
         async with (
             _opened_engine(config, data, use_cache_file=use_cache_file, backend=backend) as engine,

@@ -22,7 +22,7 @@ from episodic_absa.runs.samples_file import (
 )
 from episodic_absa.runs.writing_errors import writing
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader, SampleTiming, StoreStart
+from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader, SampleTiming
 from episodic_absa.schemas.run_meta import RunMeta
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory, replace_durably
@@ -66,9 +66,9 @@ class Resumed(NamedTuple):
 class RunDirectory:
     """One cell's directory, open for one writer: it holds a lock until it is closed."""
 
-    def __init__(self, path: Path, *, store: Path | None) -> None:
+    def __init__(self, path: Path, *, store: CellStore | None) -> None:
         self.path = path
-        self._store = CellStore(store, path) if store is not None else None
+        self._store = store
         make_private_directory(path)
         self._lock = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         try:
@@ -116,10 +116,7 @@ class RunDirectory:
         header, records = content.header, content.records
         if header is None or redo is Redo.ALL or (not records and header.cfg_hash != cfg_hash):
             self.forget_kept_samples()
-            known = header.store if header is not None else None
-            if self._store is not None and known is not None and not self._store.is_own:
-                self._store.restore(known, records, 0, source=start_store, redone=uids)
-            return self._begin(cfg_hash, start_store, known)
+            return self._begin(cfg_hash, start_store)
         require_cell(self.path / SAMPLES, content, cfg_hash)
         require_places(self.path / SAMPLES, records, uids)
         failed = [index for index, record in enumerate(records) if record.error is not None]
@@ -131,11 +128,9 @@ class RunDirectory:
         if self._store is not None and header.store is not None:
             self._store.restore(
                 header.store,
-                records,
-                keep_n,
-                source=start_store,
+                records[:keep_n],
+                start_store,
                 redone={uid for index, uid in enumerate(uids) if index >= keep_n and index not in kept},
-                is_finished=keep_n == len(uids) or (bool(failed) and redo is Redo.FAILED),
             )
         self._samples = SamplesFile(self.path / SAMPLES, content, keep_n)
         return Resumed(keep_n, failed_n=len(failed), kept={index: kept[index] for index in kept if index >= keep_n})
@@ -167,15 +162,22 @@ class RunDirectory:
         """Remove the copies of samples that stood while others ran again; samples.jsonl holds them all."""
         (self.path / _KEPT).unlink(missing_ok=True)
 
-    def _begin(self, cfg_hash: str, start_store: Path | None, known: StoreStart | None) -> Resumed:
-        """Begin the cell with its first sample.
+    def publish_store(self, *, is_finished: bool) -> None:
+        """Write the cell's store as its samples left it.
 
         Args:
-            cfg_hash: of the cell.
-            start_store: the store that the cell's own store begins as a copy of.
-            known: how its store began before, if the cell begins again.
+            is_finished: whether they are all done; a store outside of the cell gets nothing before.
+
+        Raises:
+            MemoryStoreError: a store outside of the cell refuses.
+            RunDirectoryError: the file cannot be written.
         """
-        start = self._store.begin(start_store, known) if self._store is not None else None
+        if self._store is not None:
+            self._store.publish(read_samples(self.path / SAMPLES).records, is_finished=is_finished)
+
+    def _begin(self, cfg_hash: str, start_store: Path | None) -> Resumed:
+        """Begin the cell with its first sample; its store begins as a copy of `start_store`."""
+        start = self._store.begin(start_store) if self._store is not None else None
         (self.path / TIMINGS).unlink(missing_ok=True)
         self._samples = SamplesFile(self.path / SAMPLES, SamplesContent(), 0)
         self._samples.append(SamplesHeader(cfg_hash=cfg_hash, store=start))

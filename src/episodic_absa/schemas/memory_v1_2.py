@@ -1,12 +1,10 @@
-"""What the memory persists under rules v3, schema version 1.2. Nothing here can hold text, gold or a label.
+"""What stores of schema version 1.2 hold, which are read and no longer written; and the outcome of a change.
 
 An episode of 1.2 is one of 1.1 with the outcome of every change. A store file of 1.2 also holds tallies (the
-final targets of a sample) and verdicts (what a person said about a result). Fields stand in alphabetical order:
-that is the order of a canonical line.
+final targets of a sample) and verdicts (what a person said about a result).
 """
 
 import re
-from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -15,7 +13,6 @@ from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
     CorrectionV1_1,
-    EpisodeDraftV1_1,
     EpisodeId,
     EpisodicMemoryEntryV1_1,
     EvaluationV1_1,
@@ -24,7 +21,6 @@ from episodic_absa.schemas.memory_v1_1 import (
     ProvenanceV1_1,
     StageSnapshotV1_1,
 )
-from episodic_absa.serialization.sealed_content import SealedContent, read_sealed_lines
 from episodic_absa.serialization.sealed_lines import SealChain
 from episodic_absa.vocabulary import (
     ActionTaken,
@@ -102,12 +98,9 @@ class VerdictV1_2(FrozenModel):
     verdict: Verdict
 
 
-AnyDraft = EpisodeDraftV1_1 | EpisodeDraftV1_2
 AnyEpisode = EpisodicMemoryEntryV1_1 | EpisodicMemoryEntryV1_2
-"""An episode of either version. One of 1.1 has no changes and counts as open."""
-CountedLine = TallyV1_2 | VerdictV1_2
-"""A line of a store that only counts: nothing is retrieved from it."""
-StoreLine = AnyEpisode | CountedLine
+StoreLine = AnyEpisode | TallyV1_2 | VerdictV1_2
+"""A line of a store file of an earlier version. It is read and never written."""
 STORE_HEADER: Final = b'{"format":"episodic_absa.store","schema_version":"1.2"}'
 """The first line of a store, without its seal, whatever the rules of its episodes."""
 
@@ -116,42 +109,15 @@ _COUNTED_KIND = re.compile(rb'"kind":\s*"(tally|verdict)"')
 # An episode of 1.1 holds this version nowhere; in one of 1.2 only the parts are of 1.1.
 _VERSION_1_2 = re.compile(rb'"schema_version":\s*"1\.2"')
 _EPISODE_START: Final = b'{"action_taken":'
-_HEADER_START: Final = b'{"format":"episodic_absa.store"'
 _validate_1_1 = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
 _validate_1_2 = EpisodicMemoryEntryV1_2.__pydantic_validator__.validate_json
 _validate_tally = TallyV1_2.__pydantic_validator__.validate_json
 _validate_verdict = VerdictV1_2.__pydantic_validator__.validate_json
 
 
-def is_episode_line(line: bytes) -> bool:
-    """Return whether a line of a store is meant as an episode. The line is not parsed."""
-    return line.startswith(_EPISODE_START) or (_COUNTED_KIND.search(line) is None and not is_header_line(line))
-
-
-def is_header_line(line: bytes) -> bool:
-    """Return whether a line is meant as the header of a store, of this or another version."""
-    return line.startswith(_HEADER_START)
-
-
 def store_chain() -> SealChain:
     """Return what follows the lines of a store file from its first line on."""
     return SealChain(STORE_HEADER)
-
-
-def read_store_lines(lines: Sequence[bytes]) -> SealedContent[StoreLine]:
-    """Return the lines of a store file with their values; a broken or bad line has a problem instead."""
-    return read_sealed_lines(lines, STORE_HEADER, validated_line)
-
-
-def validated_episode(line: bytes) -> AnyEpisode:
-    """Return the episode of a line without its seal, in the version that the line names.
-
-    Raises:
-        ValidationError: the line is no episode.
-    """
-    validate = _validate_1_2 if _VERSION_1_2.search(line) else _validate_1_1
-    episode: AnyEpisode = validate(line)
-    return episode
 
 
 def validated_line(line: bytes) -> StoreLine:
@@ -162,6 +128,7 @@ def validated_line(line: bytes) -> StoreLine:
     """
     kind = None if line.startswith(_EPISODE_START) else _COUNTED_KIND.search(line)
     if kind is None:
-        return validated_episode(line)
-    counted: CountedLine = _validate_tally(line) if kind[1] == b"tally" else _validate_verdict(line)
+        episode: AnyEpisode = (_validate_1_2 if _VERSION_1_2.search(line) else _validate_1_1)(line)
+        return episode
+    counted: TallyV1_2 | VerdictV1_2 = _validate_tally(line) if kind[1] == b"tally" else _validate_verdict(line)
     return counted

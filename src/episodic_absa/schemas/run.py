@@ -6,9 +6,9 @@ from pydantic import Field
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodeId
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import (
     AdviceFrom,
     DangerousAdvice,
@@ -55,6 +55,11 @@ class Condition(FrozenModel):
     def is_exposed(self) -> bool:
         """Whether a prompt may show memory."""
         return self.exposed_to_debate or self.exposed_to_stage2
+
+    def answers_like(self, other: "Condition") -> bool:
+        """Return whether both conditions give the same answers by construction: neither shows memory to anything."""
+        shows = self.is_exposed or other.is_exposed
+        return not shows and (self.rules, self.pipeline) == (other.rules, other.pipeline)
 
     @property
     def decides_changes(self) -> bool:
@@ -143,10 +148,8 @@ class StoreDecision(FrozenModel):
     store_decision: Literal["stored", "skipped"]
     store_skip_reason: StoreSkip = ""
     store_reason_tags: tuple[StorageTag, ...] = ()
-    episode: AnyEpisode | None = None
+    episode: EpisodicMemoryEntryV1_3 | None = None
     """The episode as the store holds it."""
-    tally: TallyV1_2 | None = None
-    """What was counted of the sample; None if nothing was stored of it."""
 
     @property
     def episode_id(self) -> EpisodeId | None:

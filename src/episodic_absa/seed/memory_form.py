@@ -1,4 +1,4 @@
-"""The memory of the original rules: episodes and bundles of schema 1.1, and advice that speaks of risks."""
+"""The memory of the original rules: episodes without changes, bundles of schema 1.1, advice that speaks of risks."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Final, Self
@@ -21,8 +21,9 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     parse_episode,
 )
 from episodic_absa.serialization.validation_reasons import reasons_of
-from episodic_absa.store.additions import TABLE_OF, Additions, Guard, standing_verdicts
+from episodic_absa.store.additions import TABLE_OF, Additions, Guard, matter_of, standing_verdicts
 from episodic_absa.store.dialects.dialect import Dialect
+from episodic_absa.store.exported_lines import ExportForm, Line, TakenIn, exported_lines, take_in
 from episodic_absa.store.live_index import LiveIndex
 from episodic_absa.store.ranking import Query, Ranked
 from episodic_absa.store.sealed_rows import ProvenRow, all_proven_rows, damaged, proven_rows
@@ -80,6 +81,11 @@ class EpisodeStore:
         """Where the store is, for messages; without credentials."""
         return self.dialect.shown
 
+    @property
+    def name(self) -> str:
+        """The name of the store, without its folder or server."""
+        return self.dialect.name
+
     def exists(self) -> bool:
         """Return whether the store was created."""
         return self.dialect.exists()
@@ -127,11 +133,12 @@ class EpisodeStore:
             self._index.add_own(added.number, added.group, uid_hash(draft.provenance.source_id), ranked)
             return added.entry
 
-    def append_answer(self, answer: AnswerV1_3) -> None:
-        """Write what was answered for a review; return once it is on disk. The last answer of a review counts."""
-        self._admit(answer)
+    def append_answers(self, answers: Sequence[AnswerV1_3]) -> None:
+        """Write what was answered for reviews; return once it is on disk. The last answer of a review counts."""
+        self._admit(*answers)
         with self._adding() as additions:
-            additions.add_answer(answer)
+            for answer in answers:
+                additions.add_answer(answer)
 
     def append_verdict(self, verdict: VerdictV1_3) -> bool:
         """Write what a person said, unless it stands already, and count it for its term; return whether it is new.
@@ -256,15 +263,48 @@ class EpisodeStore:
         """Return the last verdict of each person on each matter of a review, in the order in which they were given."""
         return tuple(standing_verdicts(self.dialect, self.shown, self._namespace_id(), source_id).values())
 
+    def has_verdicts(self) -> bool:
+        """Return whether anybody said anything."""
+        return self.dialect.rows("SELECT max(number) FROM verdicts") not in ([], [(None,)])
+
     def verdicts(self) -> Iterator[VerdictV1_3]:
         """Yield all verdicts in the order in which they were given."""
         for _, body in all_proven_rows(self.dialect, self.shown, VERDICTS, self._namespace_id()):
             if body:
                 yield VerdictV1_3.model_validate_json(body)
 
+    def standing_verdicts(self) -> list[VerdictV1_3]:
+        """Return the last verdict of each person on each matter."""
+        return list({(verdict.source_id, matter_of(verdict)): verdict for verdict in self.verdicts()}.values())
+
+    def answered_n(self) -> int:
+        """Return of how many reviews the answer is known."""
+        found = self.dialect.rows(
+            "SELECT count(DISTINCT source) FROM answers WHERE namespace = ? AND source <> 0", (self._namespace_id(),)
+        )
+        return found[0][0] if found else 0
+
     def terms(self, language: str) -> Mapping[str, TermCounts]:
         """Return what people said of each term of a language."""
         return counts_of_terms(self.dialect, self._namespace_id(), language)
+
+    def take_in(self, lines: Iterable[Line]) -> TakenIn:
+        """Add the values of lines, all namespaces, in one transaction; what is there already is not added again.
+
+        An empty store takes the ids over.
+
+        Raises:
+            LeakageError: the guard refuses a line. The store is unchanged.
+            MemoryStoreError: the lines or the database are bad. The store is unchanged.
+        """
+        with self._threads, self.dialect.writing() as writer:
+            taken = take_in(writer, lines, self._guard, self.shown)
+        self._begin()
+        return taken
+
+    def exported_lines(self, form: ExportForm = "1.3") -> Iterator[bytes]:
+        """Yield the lines of the exported store, all namespaces, with their line ends."""
+        return exported_lines(self.dialect, form)
 
     # Rows
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -26,11 +26,12 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     VerdictV1_3,
     parse_episode,
 )
+from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.sealed_lines import BrokenLineError
 from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.store.additions import Additions, Guard
 from episodic_absa.store.dialects.dialect import Dialect, Writer
-from episodic_absa.store.episode_forms import from_1_1, from_1_2
+from episodic_absa.store.episode_forms import from_1_1, from_1_2, to_1_1
 from episodic_absa.store.ranking import Ranked
 from episodic_absa.store.sealed_rows import all_proven_rows
 from episodic_absa.store.tables import EPISODES, TOMBSTONES, VERDICTS
@@ -42,6 +43,7 @@ _KIND = re.compile(rb'"kind":\s*"(verdict|tombstone)"')
 logger = logging.getLogger("episodic_absa.memory")
 _NEWLINE: Final = b"\n"
 
+ExportForm = Literal["1.1", "1.3"]
 Line = EpisodicMemoryEntryV1_3 | VerdictV1_3 | TombstoneV1_3 | TallyV1_2 | VerdictV1_2
 
 
@@ -54,16 +56,25 @@ class TakenIn(NamedTuple):
     """Lines that said nothing new."""
 
 
-def exported_lines(dialect: Dialect) -> Iterator[bytes]:
+def exported_lines(dialect: Dialect, form: ExportForm = "1.3") -> Iterator[bytes]:
     """Yield the lines of a store, all namespaces, with their line ends: episodes, verdicts, tombstones.
+
+    Args:
+        dialect: the database.
+        form: the schema of the lines; 1.1 knows episodes alone.
 
     Raises:
         MemoryStoreError: a row is not what was written.
     """
-    for table in (EPISODES, VERDICTS, TOMBSTONES):
+    for table in (EPISODES, VERDICTS, TOMBSTONES) if form == "1.3" else (EPISODES,):
         for _, body in all_proven_rows(dialect, dialect.shown, table):
             if body:
-                yield body + _NEWLINE
+                yield body + _NEWLINE if form == "1.3" else episode_line(parse_episode(body), form)
+
+
+def episode_line(episode: EpisodicMemoryEntryV1_3, form: ExportForm) -> bytes:
+    """Return the line of an episode, with its line end."""
+    return canonical_json(episode if form == "1.3" else to_1_1(episode)).encode() + _NEWLINE
 
 
 def read_lines(lines: Iterable[bytes], shown: str) -> Iterator[Line]:
@@ -85,7 +96,7 @@ def read_lines(lines: Iterable[bytes], shown: str) -> Iterator[Line]:
             return
         try:
             body = seals.body_of(line[:-1])
-            value = None if body is None else _value_of(body)
+            value = None if body is None else parse_line(body)
         except BrokenLineError as error:
             raise bad(str(error)) from error
         except ValidationError as error:
@@ -158,7 +169,7 @@ def _refuse_other_file(path: Path, first: bytes) -> None:
         seals = store_chain()
         body = seals.body_of(first.removesuffix(_NEWLINE))
         if body is not None:
-            _value_of(body)
+            parse_line(body)
     except (BrokenLineError, ValidationError) as error:
         raise MemoryStoreError(
             f"{path} is no store of episodes: its first line is none of a store; it stays as it is; name another file",
@@ -167,7 +178,12 @@ def _refuse_other_file(path: Path, first: bytes) -> None:
         ) from error
 
 
-def _value_of(body: bytes) -> Line:
+def parse_line(body: bytes) -> Line:
+    """Return the value of a line without its seal, an episode in schema 1.3.
+
+    Raises:
+        ValidationError: it is no line of a store.
+    """
     if _VERSION_1_3.search(body):
         kind = _KIND.search(body)
         if kind is None:

@@ -7,9 +7,9 @@ episodes can ever be chosen, so the index keeps the newest one of each and asks 
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
@@ -19,6 +19,7 @@ from episodic_absa.store.uids import uid_hash
 MAX_TOPK: Final = 3
 _TOKEN = re.compile(r"\w{2,}")
 _MEMO_SIZE: Final = 1024
+EntryT = TypeVar("EntryT", bound=EpisodeDraftV1_3)
 
 Kind = tuple[str, str, str]
 """(principle_id, action_taken, outcome): among episodes of equal rank a kind not yet chosen is preferred."""
@@ -210,6 +211,24 @@ class RankIndex:
                 self._levels_memo.clear()
             self._levels_memo[key] = levels
         return levels
+
+
+def best_of(episodes: Sequence[EntryT], query: Query) -> list[EntryT]:
+    """Return the best of a list of episodes, given oldest first, as a search of a store of them does."""
+    numbers: dict[Ranked, list[Newest]] = {}
+    for number, episode in enumerate(episodes, start=1):
+        newest = Newest(number, uid_hash(episode.provenance.source_id))
+        numbers.setdefault(Ranked.of(episode), []).append(newest)
+    groups = list(numbers.values())
+
+    def newest_of(group: int, below: int, excluded: int | None) -> Newest | None:
+        older = (one for one in reversed(groups[group]) if one.number < below and one.source != excluded)
+        return next(older, None)
+
+    index = RankIndex(newest_of)
+    for group, ranked in enumerate(numbers):
+        index.add_group(group, ranked, groups[group][-1])
+    return [episodes[number - 1] for number in index.search(query, 1)]
 
 
 class _Choice:

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from episodic_absa.datasets.dataset_checks import count_invalid_gold
+from episodic_absa.datasets.dataset_checks import count_invalid_gold, placed_terms
 from episodic_absa.datasets.dataset_file import open_text_file
 from episodic_absa.datasets.tabular_files import separator_of
-from episodic_absa.language import occurs, read_polarity
+from episodic_absa.language import read_polarity
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
@@ -147,13 +147,11 @@ def _has_twofold_term(labelled: LabelledSample) -> bool:
 
 
 def _term_lines(annotated: Sequence[LabelledSample]) -> Iterator[Said]:
-    absent = [
-        labelled.sample.uid
-        for labelled in annotated
-        for gold_tuple in labelled.gold or ()
-        if gold_tuple.aspect_term and not occurs(gold_tuple.aspect_term, labelled.sample.text)
-    ]
-    if absent:
-        pairs = "gold term is" if len(absent) == 1 else "gold terms are"
+    terms = placed_terms(annotated)
+    if terms.shift is not None:
+        yield "error", "gold_terms", terms.shift
+    elif terms.absent:
+        absent_n, first = len(terms.absent), terms.absent[0]
+        pairs = "gold term is" if absent_n == 1 else "gold terms are"
         advice = "a term counts as written in the text; leave it empty if the text does not name the target"
-        yield "warning", "gold_terms", f"{len(absent)} {pairs} not in the text, first in {absent[0]!r}; {advice}"
+        yield "warning", "gold_terms", f"{absent_n} {pairs} not in the text, first in {first!r}; {advice}"

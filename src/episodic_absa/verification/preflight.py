@@ -16,13 +16,12 @@ from episodic_absa.backends.provider_facts import facts_of, key_variables_for, n
 from episodic_absa.datasets.dataset_checks import count_invalid_gold, find_shared_texts
 from episodic_absa.errors import ConfigError, EpisodicAbsaError, MemoryStoreError, MissingExtraError
 from episodic_absa.language import find_polarity_word
-from episodic_absa.memory import load_catalogue
+from episodic_absa.memory import MemoryStore, load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
 from episodic_absa.memory.advice.outcome_advice import fixed_texts_v3
 from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
-from episodic_absa.memory.store.memory_store import MemoryStore
-from episodic_absa.memory.store.store_maintenance import check_store
+from episodic_absa.metrics.statistics import FEWEST_REVIEWS, few_reviews
 from episodic_absa.pipeline.prompt_files import PROMPT_FILES
 from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.runs.config.cells import build_cells, evaluated_cells, require_stores
@@ -31,6 +30,7 @@ from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.schemas import absa, answers, role_inputs, seed_answers
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.serialization.redaction import redacted
+from episodic_absa.store.maintenance import check_store
 from episodic_absa.verification.gold_preflight import gold_lines, separator_lines
 from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, Language, PrincipleRisk, Rules
 
@@ -107,6 +107,9 @@ def _data_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[_Sai
     counts = ", ".join(f"{split} {len(samples)}" for split, samples in data.splits.items())
     yield "ok", "data", f"{counts} samples; files distinct and below allowed_roots, uids unique, gold uids known"
     evaluated = data.splits[config.file.data.process_split]
+    reviews_n = len(data.samples_of(next(iter(evaluated_cells(config)))))
+    if reviews_n < FEWEST_REVIEWS:
+        yield "warning", "reviews", few_reviews(reviews_n).rstrip(".")
     for split in _store_splits(config):
         shared_n = len(find_shared_texts(data.splits[split], evaluated))
         yield _counted(
@@ -240,17 +243,14 @@ def _given_store_lines(
         yield "error", check, f"{given} does not exist"
         return
     try:
-        report = check_store(given)
+        with MemoryStore(given, reads_only=True) as store:
+            if store.exists() and not check_store(store.dialect).is_sound:
+                yield "error", check, f"{given} is not sound; `episodic-absa memory check` names what is affected"
+                return
+            sources = [entry.provenance.source_id for entry in store.load()]
     except MemoryStoreError as error:
         yield "error", check, str(error)
         return
-    if not report.is_sound:
-        yield "error", check, f"{given} is not sound; `episodic-absa memory check` names the bad lines"
-        return
-    with MemoryStore(given) as store:
-        stored = store.load()
-        sources = [entry.provenance.source_id for entry in stored]
-        counted = list(stored.episode_index.samples.tallied())
     evaluated = {labelled.sample.uid for labelled in data.splits[config.file.data.process_split]} if data else set()
     known_n = sum(source in evaluated for source in sources)
     yield _counted(
@@ -260,12 +260,6 @@ def _given_store_lines(
         f"{known_n} of {len(sources)} episodes come from samples that are evaluated",
         f"{len(sources)} episodes, none from a sample that is evaluated",
     )
-    # Samples that left no episode have a tally, too.
-    counted_n = sum(source in evaluated for source in counted)
-    if counted_n and not known_n:
-        yield _counted(
-            config, check, counted_n, f"{counted_n} of {len(counted)} tallies come from samples that are evaluated", ""
-        )
 
 
 def _key_lines(backbone: BackboneSettings) -> Iterator[_Said]:
@@ -279,7 +273,7 @@ def _key_lines(backbone: BackboneSettings) -> Iterator[_Said]:
     if any(os.environ.get(variable, "").strip() for variable in variables):
         yield "ok", "key", f"a key for {backbone.provider} is set"
     else:
-        yield "warning", "key", f"no key for {backbone.provider}; set {' or '.join(variables)}"
+        yield "error", "key", f"no key for {backbone.provider}; set {' or '.join(variables)}"
 
 
 def _paper_lines(config: ExperimentConfig, data: ExperimentData | None) -> Iterator[_Said]:

@@ -8,6 +8,7 @@ from typing import Final
 from pydantic import Field
 
 from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
+from episodic_absa.runs.cell_store import sha256_of_lines
 from episodic_absa.runs.config.recorded_experiment import recorded_problem
 from episodic_absa.runs.question import added_parts, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
@@ -149,7 +150,8 @@ def check_build_stores(cells: Sequence[CellFiles]) -> Findings:
         build = builds.get(cell.known_manifest.repetition)
         if build is None or cell.known_manifest.episodic_memory.build_store_sha256 is None:
             continue
-        same = cell.store.raw[: cell.start_lines] == build.store.raw
+        start = cell.samples.header.store if cell.samples.header else None
+        same = start is not None and start.source_sha256 == sha256_of_lines(build.store.raw)
         yield None if same else f"{cell.path.name} did not begin with the store of {build.path.name}"
 
 

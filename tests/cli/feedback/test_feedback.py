@@ -19,7 +19,7 @@ from episodic_absa.cli.feedback.feedback_target import store_of
 from episodic_absa.errors import MemoryStoreError, RunDirectoryError
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.feedback import give_feedback
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 
 b: Any = builders
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -34,9 +34,8 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def only_episode(store: MemoryStore) -> EpisodicMemoryEntryV1_2:
+def only_episode(store: MemoryStore) -> EpisodicMemoryEntryV1_3:
     (episode,) = store.load()
-    assert isinstance(episode, EpisodicMemoryEntryV1_2)
     return episode
 
 
@@ -44,26 +43,27 @@ def test_a_verdict_beats_the_reader_changes_nothing_when_repeated_and_holds_no_l
     before = store.read_bytes()
     with MemoryStore(store) as opened:
         episode = only_episode(opened)
-        assert (episode.outcome, failed(episode)) == ("open", False)
+        assert (episode.outcome.value, failed(episode)) == ("neutral", False)
         assert give_feedback(opened, "u1", "wrong").is_new
         assert not give_feedback(opened, "u1", "wrong").is_new
         episode = only_episode(opened)
-        assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("contradicted", "person", "harm")
+        assert (episode.outcome.value, episode.outcome.by) == ("harm", "person")
         assert failed(episode)
         assert give_feedback(opened, "u1", "right", "  Service ").aspect == "service"
         assert give_feedback(opened, "u1", "unsure").is_new
         episode = only_episode(opened)
-        assert (episode.outcome, episode.outcome_by) == ("confirmed", "person")
+        assert (episode.outcome.value, episode.outcome.by) == ("success", "person")
         assert give_feedback(opened, "u2", "wrong").is_new
     assert store.read_bytes().startswith(before)
-    added = [json.loads(line) for line in entries_of(store)[before.count(b"\n") - 1 :]]
+    added = [json.loads(line) for line in entries_of(store)[before.count(b"\n") :]]
     assert [(line["source_id"], line["aspect"], line["verdict"]) for line in added] == [
         ("u1", None, "wrong"),
         ("u1", "service", "right"),
         ("u1", None, "unsure"),
         ("u2", None, "wrong"),
     ]
-    assert {key for line in added for key in line} == {"aspect", "kind", "schema_version", "source_id", "verdict"}
+    fields = {"aspect", "kind", "language", "namespace", "person", "polarity", "schema_version", "source_id", "verdict"}
+    assert {key for line in added for key in line} == fields
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_the_command_writes_a_verdict_and_memory_show_shows_it(cli: Cli, store: 
     again = cli("feedback", store, "u1", "wrong", "--aspect", "service")
     assert (again.returncode, again.stdout) == (0, "wrong: target service of u1 (it stood there already)\n")
     page = cli("memory", "show", "1", "--store", store).stdout
-    assert "contradicted by a person" in page
+    assert "harm by a person" in page
     assert "wrong (target service)" in page
     shown = json.loads(cli("memory", "show", "1", "--store", store, "--json").stdout)
     assert shown["verdicts"] == [{"aspect": "service", "verdict": "wrong"}]
@@ -128,9 +128,8 @@ def test_every_answered_verdict_survives_kill_9(store: Path) -> None:
             assert (answer["uid"], answer["verdict"], answer["is_new"]) == (uid, verdict, True)
         os.kill(process.pid, signal.SIGKILL)
     with MemoryStore(store) as opened:
-        samples = opened.load().episode_index.samples
-        assert samples.verdicts_on("u1") == {None: "right"}
-        assert samples.verdicts_on("u2") == {None: "right"}
+        assert [verdict.verdict for verdict in opened.verdicts_on("u1")] == ["right"]
+        assert [verdict.verdict for verdict in opened.verdicts_on("u2")] == ["right"]
         assert not give_feedback(opened, "u2", "right").is_new
 
 

@@ -10,8 +10,8 @@ import pytest
 from tests.extras import require_extra
 from tests.postgres_server import PostgresServer
 
-from episodic_absa.memory import open_store
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2
+from episodic_absa.memory import MemoryStore
+from episodic_absa.schemas.stored.memory_v1_3 import AnsweredPairV1_3, AnswerV1_3
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 MakeEpisode = Callable[..., dict[str, Any]]
@@ -22,13 +22,13 @@ def stores(postgres_server: PostgresServer, make_episode: MakeEpisode, tmp_path:
     """Two stores with equal lines: a file, a database."""
     named = (str(tmp_path / "store.jsonl"), postgres_server.new_database())
     for location in named:
-        with open_store(location) as store:
+        with MemoryStore(location) as store:
             for number in range(1, 8):
                 episode = make_episode(
                     source_id=f"toy-{number}", language="en" if number % 2 else "ko", aspects=("배송",)
                 )
-                tally = TallyV1_2(language="ko", source_id=f"toy-{number}", terms=("배송",))
-                store.append({**episode, "schema_version": "1.2"}, tally=tally)
+                pair = AnsweredPairV1_3(aspect="배송", p=0.5, polarity="positive")
+                store.append(episode, answer=AnswerV1_3(language="ko", source_id=f"toy-{number}", pairs=(pair,)))
     return named
 
 
@@ -127,9 +127,9 @@ def test_a_server_that_cannot_be_reached_is_told_before_any_work(cli: Cli, tmp_p
 def test_repair_says_what_to_do_instead(cli: Cli, stores: tuple[str, str], postgres_server: PostgresServer) -> None:
     done = cli("memory", "repair", "--store", stores[1])
     assert done.returncode != 0
-    assert "restore the database from a backup" in done.stderr
-    postgres_server.execute("UPDATE episodic_absa.episodes SET body = '{}' WHERE number = 2", url=stores[1])
+    assert "restore a database from a backup" in done.stderr
+    postgres_server.execute("UPDATE absa_episodes.episodes SET body = '{}' WHERE number = 2", url=stores[1])
     done = cli("memory", "check", "--store", stores[1])
     assert done.returncode == 1
-    assert "restore the database from a backup" in done.stdout
+    assert "restore it from a backup" in done.stdout
     assert json.loads(cli("memory", "check", "--store", stores[1], "--json").stdout)["repair_command"] is None

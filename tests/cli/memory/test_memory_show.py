@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from tests.store.places import draft, opened_at
 from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.memory import load_catalogue
@@ -47,8 +48,9 @@ def test_korean_lines_end_where_english_lines_end(cli: Cli, make_store: MakeStor
 
 
 def test_a_principle_that_left_the_catalogue_is_shown_as_stored(cli: Cli, make_store: MakeStore) -> None:
-    store = make_store(plain=1)
-    rewrite(store, [line.replace(b"P-NEG-02", b"P-OLD-99") for line in entries_of(store)])
+    store = make_store().with_name("older.sqlite")
+    with opened_at(store) as opened:
+        opened.append(draft(1, correction__principle_id="P-OLD-99"))
     shown = cli("memory", "show", 1, "--store", store).stdout
     assert "P-OLD-99" in shown
     assert "the present catalogue has no such principle" in shown
@@ -83,5 +85,6 @@ def test_an_episode_in_an_empty_or_unfinished_file_is_not_found(
     empty.touch()
     assert cli("memory", "show", 1, "--store", empty).returncode == 1
     store = make_store(plain=1)
+    rewrite(store, entries_of(store))
     store.write_bytes(store.read_bytes().rstrip(b"\n"))
     assert cli("memory", "show", 1, "--store", store).returncode == 1

@@ -20,7 +20,6 @@ from episodic_absa.schemas.memory_v1_1 import (
     AnchorStatsV1_1,
     CaseSummaryV1_1,
     CorrectionV1_1,
-    EpisodicMemoryEntryV1_1,
     EvaluationV1_1,
     EvidenceV1_1,
     InputSignatureV1_1,
@@ -30,6 +29,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     SnapshotV1_1,
     StageSnapshotV1_1,
 )
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, OutcomeV1_3
 from episodic_absa.vocabulary import (
     ActionTaken,
     EpisodeType,
@@ -79,11 +79,11 @@ def episode(
     query: InputSignatureV1_1 | None = None,
     symptom: str = "risks=NEGATION_SCOPE; structure=negation; max_severity=mid",
     rationale: str = "proposals=none; action=abstain; adopt=low_signal",
-) -> EpisodicMemoryEntryV1_1:
+) -> EpisodicMemoryEntryV1_3:
     snapshot = SnapshotV1_1(aspects_norm=(f"term{n}",), polarities={f"term{n}": "positive"}, confidence=0.5)
-    return EpisodicMemoryEntryV1_1(
+    return EpisodicMemoryEntryV1_3(
         episode_id=f"epi_{n:06d}",
-        episode_type=kind,
+        outcome=OutcomeV1_3(by="risk", value=kind),
         error_category=("negation",),
         risk_type=risk_type,
         action_taken=action,
@@ -108,7 +108,7 @@ def episode(
 
 
 def advise(
-    *episodes: EpisodicMemoryEntryV1_1,
+    *episodes: EpisodicMemoryEntryV1_3,
     query: InputSignatureV1_1 | None = None,
     tokens: frozenset[str] = frozenset(),
     catalogue: PrincipleCatalogue = CATALOGUE,
@@ -129,7 +129,7 @@ def advise(
         (episode(1, before=0, after=0, tags_before=(), tags_after=()), "consistency_anchor"),
     ],
 )
-def test_the_type_of_an_advisory_follows_from_its_episode(entry: EpisodicMemoryEntryV1_1, expected: str) -> None:
+def test_the_type_of_an_advisory_follows_from_its_episode(entry: EpisodicMemoryEntryV1_3, expected: str) -> None:
     (advisory,) = advise(entry)
     assert advisory.advisory_type == expected
 
@@ -169,7 +169,7 @@ def test_there_is_one_advisory_per_episode_numbered_in_rank_order(n: int) -> Non
     ],
 )
 def test_the_evidence_of_an_override_shows_the_risks_before_and_after_and_no_stats(
-    entry: EpisodicMemoryEntryV1_1,
+    entry: EpisodicMemoryEntryV1_3,
 ) -> None:
     (advisory,) = advise(entry)
     assert advisory.evidence == EvidenceV1_1(
@@ -376,7 +376,7 @@ PRINCIPLES = st.sampled_from([p.principle_id for p in CATALOGUE])
 
 
 @st.composite
-def retrieved(draw: st.DrawFn) -> list[EpisodicMemoryEntryV1_1]:
+def retrieved(draw: st.DrawFn) -> list[EpisodicMemoryEntryV1_3]:
     entries = []
     for n in range(1, draw(st.integers(1, 3)) + 1):
         before, after = draw(st.integers(0, 9)), draw(st.integers(0, 9))
@@ -398,7 +398,7 @@ def retrieved(draw: st.DrawFn) -> list[EpisodicMemoryEntryV1_1]:
 
 @given(entries=retrieved(), language=st.sampled_from(["ko", "en", "other"]), block=st.booleans())
 def test_whatever_was_retrieved_every_advisory_keeps_the_rules(
-    entries: list[EpisodicMemoryEntryV1_1], language: Language, block: bool
+    entries: list[EpisodicMemoryEntryV1_3], language: Language, block: bool
 ) -> None:
     build = AdvisoryBuilder(CATALOGUE).build_from_episodes(
         entries, signature(language), query_tokens=frozenset({"negation_scope"}), prohibit_dangerous=block

@@ -13,7 +13,6 @@ from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs, failed
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
     CorrectionV1_1,
-    EpisodicMemoryEntryV1_1,
     EvaluationV1_1,
     InputSignatureV1_1,
     OutcomeDeltaV1_1,
@@ -22,6 +21,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     SnapshotV1_1,
     StageSnapshotV1_1,
 )
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, OutcomeV1_3
 from episodic_absa.vocabulary import EpisodeType, Language, Polarity
 
 WARNING_EN = " [Warning: the same aspect-polarity combination failed or raised risk before. Check the evidence.]"
@@ -56,13 +56,13 @@ def episode(
     stage1: Mapping[str, Polarity] | None = None,
     principle: str = "P-NEG-01",
     language: Language = "en",
-) -> EpisodicMemoryEntryV1_1:
+) -> EpisodicMemoryEntryV1_3:
     after = before if after is None else after
     final = {"food": "positive"} if final is None else final
     stage1 = final if stage1 is None else stage1
-    return EpisodicMemoryEntryV1_1(
+    return EpisodicMemoryEntryV1_3(
         episode_id=f"epi_{n:06d}",
-        episode_type=kind,
+        outcome=OutcomeV1_3(by="risk", value=kind),
         error_category=("negation",),
         risk_type="L3",
         action_taken="polarity_flip",
@@ -91,7 +91,7 @@ def episode(
 
 def harmful(
     n: int, final: Mapping[str, Polarity] | None = None, principle: str = "P-NEG-01"
-) -> EpisodicMemoryEntryV1_1:
+) -> EpisodicMemoryEntryV1_3:
     return episode(n, kind="harm", before=2, after=3, final=final, principle=principle)
 
 
@@ -113,7 +113,7 @@ def harmful(
     ],
 )
 def test_an_episode_has_failed_by_its_type_its_override_or_its_risk(
-    entry: EpisodicMemoryEntryV1_1, expected: bool
+    entry: EpisodicMemoryEntryV1_3, expected: bool
 ) -> None:
     assert failed(entry) is expected
 

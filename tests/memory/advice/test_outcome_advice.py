@@ -25,7 +25,7 @@ from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ, prompt_slot
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Ate, Stage1Atsa, ValidatorOutput
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, bundle_of
 from episodic_absa.schemas.json_schema_files import json_schemas
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, VerdictV1_2
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, VerdictV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language
 
@@ -50,12 +50,9 @@ class Past(NamedTuple):
 def draft(uid: str, past: Past, language: Language = "en") -> dict[str, Any]:
     body = copy.deepcopy(BASE)
     signature = SignatureBuilder().build(TEXTS[language], language, 2)
-    body |= {"schema_version": "1.2", "action_taken": past.action, "outcome": past.outcome}
-    body["outcome_by"] = None if past.outcome == "open" else "reader"
-    body["episode_type"] = {"confirmed": "success", "contradicted": "harm", "open": "neutral"}[past.outcome]
-    body["changes"] = [
-        {"adopted": True, "kind": past.kind, "outcome": past.outcome, "outcome_by": body["outcome_by"]},
-    ]
+    value = {"confirmed": "success", "contradicted": "harm", "open": "neutral"}[past.outcome]
+    body |= {"action_taken": past.action, "outcome": {"by": "reader", "value": value}}
+    body["changes"] = [{"adopted": True, "kind": past.kind}]
     body["input_signature"] = signature.model_dump(mode="json")
     body["correction"]["applicable_conditions"] = [f"language={language}", "structure=contrast", f"risk={past.risk}"]
     # Each case has a pair of its own, so that a contradicted one makes no other dangerous.
@@ -68,7 +65,7 @@ def draft(uid: str, past: Past, language: Language = "en") -> dict[str, Any]:
 
 def fill(path: Path, pasts: Mapping[Past, int], language: Language = "en") -> None:
     numbers = count()
-    with MemoryStore(path) as store, store.writing():
+    with MemoryStore(path) as store:
         for past, times in pasts.items():
             for _ in range(times):
                 uid = f"{language}-{next(numbers)}"
@@ -133,7 +130,7 @@ def test_a_bundle_has_one_advisory_per_principle_and_one_direction() -> None:
         for outcome, risk, action in product(outcomes, risks, ("polarity_flip", "defer", "abstain"))
     ]
     episodes = [
-        EpisodicMemoryEntryV1_2.model_validate(draft(f"en-{n}", past) | {"episode_id": f"epi_{n + 1:06d}"})
+        EpisodicMemoryEntryV1_3.model_validate(draft(f"en-{n}", past) | {"episode_id": f"epi_{n + 1:06d}"})
         for n, past in enumerate(cases)
     ]
     signature = SignatureBuilder().build(TEXTS["en"], "en", 2)
@@ -147,8 +144,9 @@ def test_a_bundle_has_one_advisory_per_principle_and_one_direction() -> None:
         assert voice.advisories[0] is advisories[0], "the best ranked stays"
         assert len(set(principles)) == len(principles) == 3 - voice.repeated_n - voice.opposed_n
         assert len({CATALOGUE.get(principle_id).expects for principle_id in principles}) == 1  # type: ignore[union-attr]
+        said = {"neutral": "whether this was right is open", "success": "this was confirmed"}
         for advisory, episode in zip(advisories, retrieved, strict=True):
-            outcome = "whether this was right is open" if episode.outcome == "open" else f"this was {episode.outcome}"
+            outcome = said.get(episode.outcome.value, "this was contradicted")
             assert f"; {outcome}]" in advisory.message
             assert "risk" not in advisory.message
 
@@ -166,12 +164,12 @@ def test_the_outcome_that_counts_chooses_the_principle(tmp_path: Path) -> None:
     fill(path, {Past("flip", "open", "CONTRAST_SCOPE"): 1})
     assert read(path)["retrieved"][0]["evidence"]["principle_id"] == "P-CON-01"
     with MemoryStore(path) as store:
-        store.append_verdict(VerdictV1_2(source_id="en-0", verdict="right"))
+        store.append_verdict(VerdictV1_3(source_id="en-0", verdict="right"))
     (confirmed,) = read(path)["retrieved"]
     assert confirmed["evidence"]["principle_id"] == "P-CON-03"
     assert confirmed["message"].endswith(" [Similar case: a judgement was changed; this was confirmed]")
     with MemoryStore(path) as store:
-        store.append_verdict(VerdictV1_2(source_id="en-0", verdict="wrong"))
+        store.append_verdict(VerdictV1_3(source_id="en-0", verdict="wrong"))
     # Contradicted advice is withheld: only the warning of its principle is left.
     blocked = read(path, dangerous_advice="block")
     assert (blocked["retrieved"], blocked["warnings"]) == ([], [CATALOGUE.get("P-CON-02").anti_pattern_en])  # type: ignore[union-attr]

@@ -29,12 +29,13 @@ from episodic_absa.schemas.absa import (
     risk_vector,
 )
 from episodic_absa.schemas.memory_v1_1 import (
-    EpisodeDraftV1_1,
     EvaluationV1_1,
     InputSignatureV1_1,
     ProvenanceV1_1,
     RiskVectorV1_1,
+    StageSnapshotV1_1,
 )
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import (
     RISK_IDS,
@@ -52,6 +53,11 @@ from episodic_absa.vocabulary import (
 CATALOGUE = load_catalogue()
 TEXT = "The food was fine, the price was high and the room was old."
 PROVENANCE = ProvenanceV1_1(source_id="u1", created_from_split="valid", used_in_eval=True, sample_index=4, seed=42)
+
+
+def judged(draft: EpisodeDraftV1_3) -> StageSnapshotV1_1:
+    assert draft.stage_snapshot is not None
+    return draft.stage_snapshot
 
 
 def aspect(term: str, *, text: str = TEXT, start: int | None = None) -> AspectItem:
@@ -120,7 +126,7 @@ def build(
     text: str = TEXT,
     signature: InputSignatureV1_1 | None = None,
     provenance: ProvenanceV1_1 = PROVENANCE,
-) -> EpisodeDraftV1_1:
+) -> EpisodeDraftV1_3:
     summary = ModeratorSummary(
         label="neutral",
         selected_stage="stage2" if adopted else "stage1",
@@ -305,7 +311,7 @@ def test_no_risk_alone_makes_an_episode_harm(kind: RiskId) -> None:
     stage1 = stage1_of((GOOD,), structural_risks=risks((kind, "high")))
     for adopted in (True, False):
         draft = build(stage1, outcome_of(stage1, structural_risks=risks((kind, "high"))), adopted=adopted)
-        assert draft.episode_type == "neutral"
+        assert draft.outcome.value == "neutral"
 
 
 @pytest.mark.parametrize(
@@ -342,11 +348,11 @@ def test_the_risk_after_is_that_of_the_review_if_adopted_and_that_of_stage1_if_n
     assert taken.evaluation.risk_before == risk_vector(risks(NEG))
     assert taken.evaluation.risk_after == risk_vector(risks(*second))
     assert taken.outcome_delta.delta_risk == delta
-    assert taken.episode_type == ("success" if delta < 0 else "harm" if delta > 0 else "neutral")
+    assert taken.outcome.value == ("success" if delta < 0 else "harm" if delta > 0 else "neutral")
     left = build(stage1, outcome, adopted=False)
     assert left.evaluation.risk_before == left.evaluation.risk_after == risk_vector(risks(NEG))
     assert left.outcome_delta.delta_risk == 0
-    assert left.episode_type == "neutral"
+    assert left.outcome.value == "neutral"
 
 
 @pytest.mark.parametrize(
@@ -372,7 +378,7 @@ def test_an_override_that_was_not_adopted_was_not_applied(flags: dict[str, Any])
     draft = build(stage1, outcome_of(stage1, (FLIPPED,), override_applied=True, **flags), adopted=False)
     evaluation = draft.evaluation
     assert (evaluation.override_applied, evaluation.override_success, evaluation.override_harm) == (False,) * 3
-    assert draft.episode_type == "neutral"
+    assert draft.outcome.value == "neutral"
 
 
 @pytest.mark.parametrize(
@@ -442,7 +448,7 @@ def test_the_snapshots_show_stage1_and_the_true_final_result(adopted: bool) -> N
     patched = (sentiment("food", "negative", 0.9), PRICE, sentiment("room", "negative", 0.6))
     terms = ("food", "price", "room")
     draft = build(stage1, outcome_of(stage1, patched, aspects=tuple(aspect(t) for t in terms)), adopted=adopted)
-    before, final = draft.stage_snapshot.stage1, draft.stage_snapshot.final
+    before, final = judged(draft).stage1, judged(draft).final
     assert before.aspects_norm == ("food", "price")
     assert before.polarities == {"food": "positive", "price": "negative"}
     assert before.confidence == pytest.approx(0.7)
@@ -458,19 +464,19 @@ def test_terms_of_a_snapshot_are_normalised_and_in_text_order() -> None:
     text = "ROOM and Food were fine"
     items = tuple(sentiment(t, "positive", text=text) for t in ("Food", "ROOM"))
     aspects = tuple(aspect(t, text=text) for t in ("Food", "ROOM"))
-    snapshot = build(stage1_of(items, aspects=aspects), text=text).stage_snapshot.stage1
+    snapshot = judged(build(stage1_of(items, aspects=aspects), text=text)).stage1
     assert snapshot.aspects_norm == ("room", "food")
     assert set(snapshot.polarities) == {"room", "food"}
 
 
 def test_a_backfill_is_no_prediction_of_a_snapshot() -> None:
-    snapshot = build(stage1_of((GOOD, BACKFILL))).stage_snapshot.stage1
+    snapshot = judged(build(stage1_of((GOOD, BACKFILL)))).stage1
     assert snapshot.polarities == {"food": "positive"}
     assert snapshot.confidence == pytest.approx(0.8)
 
 
 def test_a_missing_polarity_is_no_prediction_of_a_snapshot() -> None:
-    assert build(stage1_of((GOOD, sentiment("price", None)))).stage_snapshot.stage1.polarities == {"food": "positive"}
+    assert judged(build(stage1_of((GOOD, sentiment("price", None))))).stage1.polarities == {"food": "positive"}
 
 
 @pytest.mark.parametrize(
@@ -479,21 +485,21 @@ def test_a_missing_polarity_is_no_prediction_of_a_snapshot() -> None:
 )
 def test_a_snapshot_shows_the_representative_of_a_contested_aspect(first: float, second: float, expected: str) -> None:
     items = (sentiment("food", "positive", first), sentiment("food", "negative", second))
-    snapshot = build(stage1_of(items)).stage_snapshot.stage1
+    snapshot = judged(build(stage1_of(items))).stage1
     assert snapshot.aspects_norm == ("food",)
     assert snapshot.polarities == {"food": expected}
 
 
 def test_an_implicit_opinion_is_an_empty_term_of_the_snapshot() -> None:
-    snapshot = build(stage1_of((GOOD, IMPLICIT))).stage_snapshot.stage1
+    snapshot = judged(build(stage1_of((GOOD, IMPLICIT)))).stage1
     assert snapshot.aspects_norm == ("food", "")
     assert snapshot.polarities == {"food": "positive", "": "negative"}
     assert snapshot.confidence == pytest.approx(0.7)
 
 
 def test_the_confidence_of_a_snapshot_without_sentiments_is_zero() -> None:
-    assert build(stage1_of(())).stage_snapshot.stage1.confidence == 0
-    assert build(stage1_of((BACKFILL,))).stage_snapshot.stage1.confidence == 0
+    assert judged(build(stage1_of(()))).stage1.confidence == 0
+    assert judged(build(stage1_of((BACKFILL,)))).stage1.confidence == 0
 
 
 @pytest.mark.parametrize(
@@ -526,7 +532,7 @@ def test_a_long_term_is_stored_under_one_name_everywhere(term: str, stored: str)
     text = f"{term} was fine, and so was all the rest of it"
     stage1 = stage1_of((sentiment(term, "positive", text=text),), aspects=(aspect(term, text=text),))
     draft = build(stage1, text=text)
-    for snapshot in (draft.stage_snapshot.stage1, draft.stage_snapshot.final):
+    for snapshot in (judged(draft).stage1, judged(draft).final):
         assert snapshot.aspects_norm == (stored,)
         assert snapshot.polarities == {stored: "positive"}
     assert draft.case_summary.target_aspect_type == stored
@@ -542,7 +548,7 @@ def test_opposite_judgements_of_two_long_terms_are_no_conflict() -> None:
     assert draft.risk_type is None
     assert draft.error_category == ("none",)
     assert draft.outcome_delta.conflict_resolved is None
-    assert set(draft.stage_snapshot.final.polarities) == {"long_term"}
+    assert set(judged(draft).final.polarities) == {"long_term"}
 
 
 def test_a_conflict_is_seen_through_spelling() -> None:
@@ -553,14 +559,14 @@ def test_a_conflict_is_seen_through_spelling() -> None:
 
 
 def test_a_judged_term_that_is_no_aspect_belongs_to_the_snapshot() -> None:
-    snapshot = build(stage1_of((GOOD, PRICE), aspects=(aspect("food"),))).stage_snapshot.stage1
+    snapshot = judged(build(stage1_of((GOOD, PRICE), aspects=(aspect("food"),)))).stage1
     assert snapshot.polarities == {"food": "positive", "price": "negative"}
     assert snapshot.aspects_norm == ("food", "price")
 
 
 def test_a_placeholder_is_no_prediction_of_the_final_snapshot() -> None:
     stage1 = stage1_of((GOOD,))
-    final = build(stage1, outcome_of(stage1, (PLACEHOLDER,)), adopted=True).stage_snapshot.final
+    final = judged(build(stage1, outcome_of(stage1, (PLACEHOLDER,)), adopted=True)).final
     assert final.polarities == {}
     assert final.confidence == 0
 
@@ -570,7 +576,7 @@ def test_a_korean_noun_that_looks_like_a_particle_form_stays_whole(term: str) ->
     text = f"{term}가 정말 마음에 들어요"
     stage1 = stage1_of((sentiment(term, "positive", text=text),), aspects=(aspect(term, text=text),))
     draft = build(stage1, text=text, signature=SignatureBuilder().build(text, "ko", 1))
-    assert draft.stage_snapshot.stage1.aspects_norm == (term,)
+    assert judged(draft).stage1.aspects_norm == (term,)
 
 
 def test_the_provenance_is_kept_and_holds_no_clock_and_no_gold() -> None:
@@ -688,7 +694,7 @@ def test_an_episode_points_to_the_principle_of_its_risk_action_and_outcome(
 ) -> None:
     stage1 = stage1_of(first, structural_risks=risks(*before))
     draft = build(stage1, outcome_of(stage1, patched, structural_risks=risks(*after)), adopted=adopted)
-    assert (draft.action_taken, draft.episode_type) == key[1:]
+    assert (draft.action_taken, draft.outcome.value) == key[1:]
     assert draft.correction.principle_id == looked_up(*key)
 
 
@@ -776,7 +782,7 @@ def test_two_texts_of_one_signature_give_byte_identical_episodes_apart_from_prov
     signature = InputSignatureV1_1(
         language="en", detected_structure=("none",), has_negation=False, num_aspects=2, length_bucket="medium"
     )
-    drafts: list[EpisodeDraftV1_1] = []
+    drafts: list[EpisodeDraftV1_3] = []
     for uid, head, middle, note in (("u1", fillers[0], fillers[1], notes[0]), ("u2", fillers[2], fillers[3], notes[1])):
         text = " ".join([*head, "food", *middle, "price", "then"])
         aspects = tuple(

@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.store.places import draft
+from tests.store.places import draft, opened_at
 
 from episodic_absa.errors import LeakageError
 from episodic_absa.memory.advice.principles import load_catalogue
 from episodic_absa.memory.episodes.store_guard import store_guard
 from episodic_absa.schemas.stored.memory_v1_3 import AnsweredPairV1_3, AnswerV1_3, VerdictV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.store.open_store import open_episode_store
 
 GUARD = store_guard(load_catalogue(), context={"kind": ("billing", "outage")})
 SENTENCE = "the room that we had booked was cold"
@@ -39,19 +38,19 @@ def test_an_episode_with_open_words_is_refused_on_append_and_on_import(
 ) -> None:
     hostile = draft(1, **changed)
     path = tmp_path / "store.sqlite"
-    with open_episode_store(path, guard=GUARD) as store, pytest.raises(LeakageError) as error:
+    with opened_at(path, guard=GUARD) as store, pytest.raises(LeakageError) as error:
         store.append(hostile)
     assert error.value.field == field
     assert not path.exists()
     file = tmp_path / "imported.jsonl"
     file.write_text(canonical_json({**hostile.model_dump(mode="json"), "episode_id": "epi_000001"}) + "\n")
-    with open_episode_store(file, guard=GUARD) as store, pytest.raises(LeakageError):
+    with opened_at(file, guard=GUARD) as store, pytest.raises(LeakageError):
         len(store)
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_closed_words_are_admitted(tmp_path: Path) -> None:
-    with open_episode_store(tmp_path / "store.sqlite", guard=GUARD) as store:
+    with opened_at(tmp_path / "store.sqlite", guard=GUARD) as store:
         store.append(draft(1, context={"kind": "billing"}))
         store.append_verdict(VerdictV1_3(source_id="r", aspect="room", verdict="right"))
         store.append_verdict(VerdictV1_3(source_id="r", verdict="all_right"))
@@ -60,9 +59,9 @@ def test_closed_words_are_admitted(tmp_path: Path) -> None:
 
 def test_a_verdict_and_an_answer_hold_short_terms_alone(tmp_path: Path) -> None:
     pairs = (AnsweredPairV1_3(aspect=SENTENCE, p=0.5, polarity="negative"),)
-    with open_episode_store(tmp_path / "store.sqlite", guard=GUARD) as store:
+    with opened_at(tmp_path / "store.sqlite", guard=GUARD) as store:
         with pytest.raises(LeakageError):
             store.append_verdict(VerdictV1_3(source_id="r", aspect=SENTENCE, verdict="right"))
         with pytest.raises(LeakageError):
-            store.append_answer(AnswerV1_3(source_id="r", language="en", pairs=pairs))
+            store.append_answers([AnswerV1_3(source_id="r", language="en", pairs=pairs)])
         assert not store.exists()

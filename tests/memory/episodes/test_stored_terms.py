@@ -11,7 +11,7 @@ from episodic_absa.errors import LeakageError
 from episodic_absa.language import norm, norm_key
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.episodes.leak_guard import LONG_TERM, stored_term
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2
+from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u115f\u3164\ufe0f"
@@ -59,5 +59,5 @@ def test_the_store_refuses_hidden_characters_whoever_gives_them(tmp_path: Path) 
     with MemoryStore(tmp_path / "store.jsonl") as store:
         for hidden in BIDI + ZERO_WIDTH + CONTROL:
             with pytest.raises(LeakageError):
-                store.append_tally(TallyV1_2(language="en", source_id="r1", terms=("ro" + hidden + "om",)))
+                store.append_verdict(VerdictV1_3(source_id="r1", aspect="ro" + hidden + "om", verdict="right"))
     assert not (tmp_path / "store.jsonl").exists()

@@ -7,14 +7,15 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.stored_lines import entries_of
+from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa import Advice, AgentMemory, Analyzer, InputError, MemoryStore, MemoryStoreError, Situation
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
+from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder
 from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
 from episodic_absa.memory.situations.situation import SituationRisk, SituationStructure
-from episodic_absa.memory.situations.situation_episode import Action, Outcome, situation_episode
+from episodic_absa.memory.situations.situation_episode import Action, Outcome, signature_of, situation_episode
 from episodic_absa.vocabulary import Language, LengthBucket, Severity
 
 TEXT = "The battery lasts long, but the screen is not bright at all."
@@ -92,11 +93,12 @@ def test_a_situation_is_read_off_a_text_and_keeps_nothing_of_it(memory: AgentMem
     situation = Situation.of_text(TEXT, risks={"contrast_scope"}, targets=2)
     assert (situation.language, situation.length, situation.structures) == ("en", "medium", ("negation", "contrast"))
     memory.remember(situation, "kept", "unclear", case_id="r1")
+    memory.close()
     stored = (tmp_path / "store.jsonl").read_text("utf-8")
     assert not [word for word in ("battery", "screen", "bright") if word in stored]
     (episode,) = map(json.loads, entries_of(tmp_path / "store.jsonl"))
-    snapshots = episode["stage_snapshot"].values()
-    assert all(snapshot["polarities"] == {} and snapshot["aspects_norm"] == [] for snapshot in snapshots)
+    assert episode["stage_snapshot"] is None
+    assert episode["outcome"] == {"by": "agent", "value": "neutral"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -127,9 +129,10 @@ def test_no_message_names_a_label(memory: AgentMemory) -> None:
                 assert not [line for line in (*advice.messages, *advice.warnings) if find_polarity_word(line)]
 
 
-def test_agents_and_the_pipeline_share_one_store(tmp_path: Path) -> None:
+@pytest.mark.parametrize("conditions", ["v3_0", "v1_2"])
+def test_agents_and_the_pipeline_share_one_store(tmp_path: Path, conditions: str) -> None:
     store = tmp_path / "store.jsonl"
-    with Analyzer(condition="C2", conditions="v1_2", store=store) as analyzer, AgentMemory(store) as memory:
+    with Analyzer(condition="C2", conditions=conditions, store=store) as analyzer, AgentMemory(store) as memory:
         stored = analyzer.analyze(TEXT, uid="r1", language_code="en").store.episode_id
         advice = memory.recall(Situation.of_text(TEXT, risks={"negation_scope"}))
         memory.remember(NEGATED, "kept", "unclear")
@@ -137,6 +140,21 @@ def test_agents_and_the_pipeline_share_one_store(tmp_path: Path) -> None:
     assert advice.episode_ids == (stored,)
     assert "epi_000002" in read.memory.retrieved_ids
     assert len(MemoryStore(store).load()) >= 2
+
+
+def test_default_rules_tell_what_an_agent_did_and_how_it_turned_out(tmp_path: Path) -> None:
+    store = tmp_path / "store.jsonl"
+    with AgentMemory(store) as memory:
+        memory.remember(NEGATED, "changed", "worse")
+        memory.remember(NEGATED, "kept", "better")
+    builder = OutcomeAdvisoryBuilder(load_catalogue().in_v3_wording())
+    with MemoryStore(store) as opened:
+        messages = [
+            advisory.message
+            for advisory in builder.build_from_episodes(opened.load(), signature_of(NEGATED)).advisories
+        ]
+    assert "[Similar case: the first analysis was changed; this was contradicted]" in messages[0]
+    assert "[Similar case: the first analysis was kept]" in messages[1]
 
 
 @pytest.mark.parametrize(
@@ -176,8 +194,9 @@ def test_what_cannot_be_remembered_is_refused_and_nothing_is_written(
 
 def test_a_damaged_store_is_told_with_its_line(memory: AgentMemory, tmp_path: Path) -> None:
     memory.remember(NEGATED, "changed", "better")
-    with open(tmp_path / "store.jsonl", "a") as file:
-        file.write("not an episode\n")
+    memory.close()
+    lines = entries_of(tmp_path / "store.jsonl")
+    rewrite(tmp_path / "store.jsonl", [*lines, b"not an episode"])
     with pytest.raises(MemoryStoreError) as caught:
         memory.recall(NEGATED)
-    assert caught.value.line == 3
+    assert caught.value.line == 2

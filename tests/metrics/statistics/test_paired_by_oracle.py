@@ -237,4 +237,4 @@ def test_what_a_sample_size_can_see_is_what_it_would_need() -> None:
     assert found.difference is not None
     sd = found.difference / found.dz
     assert found.detectable == pytest.approx(2.8016 * sd / math.sqrt(60), rel=0.05)
-    assert found.needed_n == pytest.approx(required_n(found.difference, sd), abs=1)
+    assert required_n(found.detectable, sd) == pytest.approx(60, abs=1)

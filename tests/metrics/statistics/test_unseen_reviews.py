@@ -1,27 +1,42 @@
-"""A difference that no review contradicts must outweigh the reviews that were not drawn."""
+"""A difference must outweigh what reviews and orders that were not drawn could take away."""
+
+from collections.abc import Callable
 
 import numpy as np
+import pytest
+from numpy.typing import NDArray
 from tests.metrics.statistics.test_claims import made
 
-from episodic_absa.metrics.statistics import claim_sentence
+from episodic_absa.metrics.statistics import bootstrap_intervals, claim_sentence
 from episodic_absa.metrics.statistics.paired import PairedCells, assess
+from episodic_absa.metrics.statistics.paired.unseen import orders_for
+
+Differences = NDArray[np.float64]
+Draw = Callable[[np.random.Generator], Differences]
 
 
 def cells(*differences: float, n: int = 50) -> PairedCells:
     return PairedCells.of_differences(np.array([*differences, *[0.0] * (n - len(differences))])[:, None])
 
 
-def test_eight_small_gains_and_no_loss_among_fifty_reviews_support_no_claim() -> None:
+def false_claims(draw: Draw, *, experiments: int = 200) -> tuple[float, float]:
+    """Return how often a claim is made, and how often the interval holds 0, where the true mean is 0."""
+    random = np.random.default_rng(11)
+    found = assess([PairedCells.of_differences(draw(random)) for _ in range(experiments)], resamples=500)
+    held = [one.interval is None or one.interval.low <= 0 <= one.interval.high for one in found]
+    return sum(one.has_direction for one in found) / experiments, sum(held) / experiments
+
+
+def test_eight_small_gains_among_fifty_reviews_support_no_claim_with_or_without_a_small_loss() -> None:
     tables = [cells(*[0.2] * 8), cells(*[1.0] * 8), cells(*[0.2] * 11, -0.1), cells(*[-0.2] * 8)]
     few, enough, opposed, losses = assess(tables, orders_are_random=False, resamples=1_000)
     for assessment in (few, enough, opposed, losses):
-        assert assessment.excludes_zero
         assert assessment.p_value is not None
         assert assessment.p_value < 0.05
-    assert (few.unopposed, few.has_direction, few.is_significant) == (True, False, False)
-    assert (enough.unopposed, enough.is_significant) == (True, True)
-    assert (opposed.unopposed, opposed.is_significant) == (False, True)
-    assert (losses.unopposed, losses.has_direction) == (True, False)
+    assert enough.is_significant
+    assert not any(assessment.has_direction for assessment in (few, opposed, losses))
+    assert few.unseen_reviews == pytest.approx(1 - 0.05 ** (1 / 50))
+    assert opposed.unseen_reviews == pytest.approx(0.9 * (1 - 0.05 ** (1 / 50)))
 
 
 def test_a_failed_sample_does_not_lift_the_rule() -> None:
@@ -31,15 +46,51 @@ def test_a_failed_sample_does_not_lift_the_rule() -> None:
     present = np.ones((50, 5), dtype=np.bool_)
     present[49, 4] = False
     [found] = assess([PairedCells.of_differences(differences, present)], resamples=1_000)
+    assert found.unseen_reviews > found.difference
+    assert not found.has_direction
+
+
+def test_rare_large_losses_among_many_gains_and_small_losses_cause_few_false_claims() -> None:
+    values, shares = [-1.0, 0.1, -0.1, 0.0], [0.025, 0.3, 0.05, 0.625]
+    claimed, held = false_claims(lambda random: random.choice(values, (50, 1), p=shares))
+    assert (claimed <= 0.06, held >= 0.93) == (True, True)
+
+
+@pytest.mark.parametrize("loss", [0.1, 0.2, 0.3])
+@pytest.mark.parametrize("orders", [5, 10, 30])
+def test_a_rare_bad_order_causes_few_false_claims(loss: float, orders: int) -> None:
+    def draw(random: np.random.Generator) -> Differences:
+        means = np.where(random.random(orders) < 0.1, -loss, loss / 9)
+        return np.round(random.normal(0.0, 0.1, (60, orders)) + means, 3)
+
+    assert false_claims(draw, experiments=100)[0] <= 0.06
+
+
+def test_two_equal_orders_of_a_memory_that_grows_are_one() -> None:
+    shock = 0.1
+    column = np.round(np.random.default_rng(1).normal(shock, 0.1, (200, 1)), 3)
+    [found] = assess([PairedCells.of_differences(np.repeat(column, 2, axis=1))], resamples=500)
     assert found.excludes_zero
-    assert (found.unopposed, found.has_direction) == (True, False)
+    assert (found.hangs_on_few_orders, found.has_direction) == (True, False)
+
+
+@pytest.mark.parametrize("sizes", [(0.5, 0.5, 0.5, 0.5), (0.2, 0.2, -0.4, -1 / 3), (2 / 3, 0.02, 0.02, 0.02)])
+def test_sparse_differences_do_not_get_intervals_ten_times_those_of_a_plain_bootstrap(sizes: tuple[float, ...]) -> None:
+    plain = bootstrap_intervals([[*sizes, *[0.0] * 152]])[0]
+    [found] = assess([cells(*sizes, n=156)])
+    assert plain is not None
+    assert found.interval is not None
+    assert found.interval.high - found.interval.low < 5 * (plain[1] - plain[0])
 
 
 def test_the_sentence_says_why_there_is_no_claim() -> None:
-    difference = made(0.012, 0.052, p_value=0.0078, p_holm=0.0078, n=50).model_copy(update={"unopposed": True})
-    assert (difference.no_claim, difference.claim) == ("unseen", "none")
-    assert difference.model_copy(update={"n_uids": 100}).claim == "significant"
+    difference = made(0.012, 0.052, p_value=0.0078, p_holm=0.0078, n=50).model_copy(update={"unseen_reviews": 0.05})
+    assert (difference.no_claim, difference.claim) == ("unseen_reviews", "none")
+    assert difference.model_copy(update={"unseen_reviews": 0.02}).claim == "significant"
     assert claim_sentence("C2", "C1", difference).endswith(
-        "; no review differs the other way, and reviews not drawn could undo it, so no claim is made."
+        "; reviews that were not drawn could undo it, so no claim is made."
     )
     assert "뽑히지 않은 리뷰" in claim_sentence("C2", "C1", difference, "ko")
+    rare = difference.model_copy(update={"unseen_reviews": 0.0, "unseen_orders": 0.135})
+    assert (rare.no_claim, orders_for(0.032)) == ("unseen_orders", 27)
+    assert "a rare bad order would not be seen among so few" in claim_sentence("C2", "C1", rare)

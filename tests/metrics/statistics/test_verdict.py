@@ -30,6 +30,7 @@ DIFFERENCE: dict[str, Any] = {
     "method": "crossed",
     "equivalence": "undecided",
     "is_primary": True,
+    "needed_n": 1_234,
 }
 NARROW = {"ci_low": -0.004, "ci_high": 0.006, "ci90_low": -0.003, "ci90_high": 0.005, "difference": 0.001}
 FROM = "mean F1 (tuple_f1_explicit)"
@@ -84,7 +85,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
 
 
 def verdict(changes: dict[str, Any]) -> Verdict:
-    return verdict_of(PairedDifference(**{**DIFFERENCE, **changes}), deciding_n=1_234)
+    return verdict_of(PairedDifference(**{**DIFFERENCE, **changes}))
 
 
 @pytest.mark.parametrize(("changes", "kind", "sentence"), CASES)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.reports.grid_making import PageParser
-from tests.run_copies import change_samples, no_predictions
+from tests.run_copies import Line, change_samples, no_predictions
 
 from episodic_absa.analysis import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
@@ -20,10 +20,18 @@ def test_a_page_without_a_clear_difference_holds_no_claim_word_in_vain(reported:
         assert find_unsupported_claims(words_of(path)) == ()
 
 
+def stores_nothing(record: Line, _: Line) -> None:
+    record["analysis"]["kept"]["store_decision"] = "skipped"
+    record["analysis"]["kept"].pop("stored", None)
+
+
 @pytest.mark.parametrize(("loser", "word"), [("C1", "better"), ("C2", "worse")])
 def test_a_clear_difference_is_called_by_its_name_beside_its_interval(grid: Path, loser: str, word: str) -> None:
     for cell in grid.glob(f"{loser}__seed*"):
         change_samples(cell, no_predictions)
+    # Two orders of a memory that grows support no claim, however clear; those of a frozen one count as one.
+    for cell in grid.glob("C2__seed*"):
+        change_samples(cell, stores_nothing)
     write_pages(load_run(grid))
     words = words_of(grid)
     assert f"C2 is significantly {word} than C1 in tuple_f1_explicit" in words.replace("\u00a0", " ")

@@ -9,82 +9,45 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from tests.store.old_stores import write_store_of_0_2
+from tests.store.places import draft
 from tests.torture.fuzzing.outcome import LostDataError, Target
-from tests.torture.stores import draft
 
 from episodic_absa.cli.feedback.feedback_lines import read_and_give
-from episodic_absa.errors import EpisodicAbsaError, InputError, MemoryStoreError
+from episodic_absa.errors import InputError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.situations.agent_memory import AgentMemory
 from episodic_absa.memory.situations.situation import Situation
-from episodic_absa.memory.store.bad_line import rejected_path, torn_path
-from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
-from episodic_absa.memory.store.store_statistics import compute_store_statistics
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, store_chain
+from episodic_absa.memory.store_statistics import statistics_of
+from episodic_absa.schemas.memory_v1_2 import store_chain
+from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 from episodic_absa.serialization.sealed_lines import opened
+from episodic_absa.store.maintenance import check_store
 
 _STORE: Final = "store.jsonl"
-_LEFT: Final = frozenset({_STORE, f"{_STORE}.lock", f"{_STORE}.rejected.jsonl", f"{_STORE}.torn"})
+_LEFT: Final = frozenset({_STORE, "store.sqlite"})
 _SITUATION_KEYS: Final = ("language", "structures", "risks", "severity", "conflict", "length", "targets")
 
 
 def _read_store(data: bytes, folder: Path) -> None:
-    """Open a file as a store, then check, repair, compact and continue it."""
+    """Open a file as a store and continue it; one that is refused stays as it is, with nothing beside it."""
     path = folder / _STORE
     path.write_bytes(data)
-    if not _is_store(path, data):
-        return
-    is_sound = check_store(path).is_sound
-    refusal = None
     try:
         with MemoryStore(path) as store:
             held = [episode.episode_id for episode in store.load()]
-            assert is_sound, "check names damage that opening does not notice"
             assert all(store.get(episode_id) is not None for episode_id in held)
-            compute_store_statistics(path)
-    except MemoryStoreError as error:
-        assert not is_sound, "opening refuses what check does not name"
-        refusal = error
-    repair_store(path)
-    _check_nothing_lost(path, data)
-    assert check_store(path).is_sound, "a repaired store is not sound"
-    with MemoryStore(path) as store:
-        before = [episode.episode_id for episode in store.load()]
-        appended = store.append(draft("fuzzed")).episode_id
-        assert appended not in before, "an id is given twice"
-    compact_store(path, 10**6)
-    with MemoryStore(path) as store:
-        if [episode.episode_id for episode in store.load()] != [*before, appended]:
-            raise LostDataError("compacting lost an episode")
-    if refusal is not None:
-        raise refusal
-
-
-def _is_store(path: Path, data: bytes) -> bool:
-    """Return whether a file counts as a store; one that does not must stay as it is, with nothing beside it."""
-    try:
-        check_store(path)
+            statistics_of(store)
+            assert check_store(store.dialect).is_sound
+            appended = store.append(draft(1, uid="fuzzed")).episode_id
+            assert appended not in held, "an id is given twice"
     except MemoryStoreError:
-        with contextlib.suppress(EpisodicAbsaError), MemoryStore(path) as store:
-            store.append(draft("foreign"))
-            raise AssertionError("an episode is appended to a file that is no store") from None
-        if path.read_bytes() != data or [entry.name for entry in path.parent.iterdir()] != [path.name]:
+        if path.read_bytes() != data or [entry.name for entry in folder.iterdir()] != [path.name]:
             raise LostDataError("a file that is no store was changed") from None
-        return False
-    return True
-
-
-def _check_nothing_lost(path: Path, data: bytes) -> None:
-    """Require that every line of the file stands in the repaired store or beside it."""
-    kept = {opened(line).body for line in path.read_bytes().split(b"\n")}
-    aside = b"".join(other.read_bytes() for other in (rejected_path(path), torn_path(path)) if other.exists())
-    for line in data.split(b"\n"):
-        if line not in aside and opened(line).body not in kept and not _is_blank_or_header(line):
-            raise LostDataError("a line is neither in the repaired store nor beside it")
-
-
-def _is_blank_or_header(line: bytes) -> bool:
-    return not line.strip() or b'"format"' in line
+        raise
+    with MemoryStore(path, reads_only=True) as store:
+        if [episode.episode_id for episode in store.load()] != [*held, appended]:
+            raise LostDataError("the file lost an episode")
 
 
 def _read_sealed_store(data: bytes, folder: Path) -> None:
@@ -94,28 +57,26 @@ def _read_sealed_store(data: bytes, folder: Path) -> None:
 
 
 def _store_seeds() -> Iterator[bytes]:
-    """Yield a store with every kind of line: as this version writes it, and as an earlier one did."""
-    yield _written_store()
-    yield from _body_seeds()
-
-
-def _body_seeds() -> Iterator[bytes]:
-    yield b"".join(opened(line).body + b"\n" for line in _written_store().splitlines()[1:])
-
-
-def _written_store() -> bytes:
+    """Yield stores as this version writes them and as an earlier one did."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, _STORE)
         _fill(path)
-        return path.read_bytes()
+        yield path.read_bytes()
+        write_store_of_0_2(path, 3)
+        yield path.read_bytes()
+
+
+def _body_seeds() -> Iterator[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        write_store_of_0_2(path := Path(folder, _STORE), 3)
+        yield b"".join(opened(line).body + b"\n" for line in path.read_bytes().splitlines()[1:])
 
 
 def _fill(path: Path) -> None:
-    tally = TallyV1_2(source_id="s-1", language="en", terms=("battery",))
     with MemoryStore(path) as store:
-        store.append(draft("s-1"), tally=tally)
-        store.append(draft("s-2"))
-        store.append_verdict(VerdictV1_2(source_id="s-1", verdict="right", aspect="battery"))
+        store.append(draft(1, uid="s-1"))
+        store.append(draft(2, uid="s-2"))
+        store.append_verdict(VerdictV1_3(source_id="s-1", verdict="right", aspect="battery"))
 
 
 def _read_feedback(data: bytes, folder: Path) -> None:
@@ -131,10 +92,9 @@ def _read_feedback(data: bytes, folder: Path) -> None:
         sys.stdin = spoken
     given = [json.loads(line) for line in answers.getvalue().splitlines()]
     with MemoryStore(path) as store:
-        samples = store.load().episode_index.samples
         standing = {(verdict["uid"], verdict["aspect"]): verdict["verdict"] for verdict in given}
         for (uid, aspect), verdict in standing.items():
-            if samples.verdicts_on(uid).get(aspect) != verdict:
+            if (aspect, verdict) not in [(said.aspect, said.verdict) for said in store.verdicts_on(uid)]:
                 raise LostDataError("an acknowledged verdict does not stand in the store")
     if problem:
         raise InputError(problem, argument="stdin")

@@ -73,8 +73,8 @@ def _read_lines(data: bytes, folder: Path) -> None:
     files = CellFiles(cell)
     assert len(files.manifest_problem) <= MAX_MESSAGE_CHARS, "the problem of the manifest is too long"
     if files.manifest is not None:
-        assert files.store.size >= 0
-        assert files.start_lines >= 0
+        assert len(files.store.raw) == len(files.store.values)
+        assert len(files.beginning) <= len(files.store.episodes)
         assert len(files.derived) == len(files.scorecards) == len(files.records)
         assert files.texts is not None
     with _quietly():

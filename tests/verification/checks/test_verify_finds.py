@@ -18,7 +18,7 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.runs.reading.cell_files import rebuild_sample_files
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
+from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 from episodic_absa.verification import verify
 from episodic_absa.vocabulary import STAGE_OF_ROLE
 
@@ -210,12 +210,6 @@ def drop_episode(run: Run) -> None:
     run.write(STORE, lines)
 
 
-def drop_tally(run: Run) -> None:
-    lines = run.read(STORE)
-    assert lines[-1]["kind"] == "tally"
-    run.write(STORE, lines[:-1])
-
-
 def limit_chars(run: Run) -> None:
     run.edit_manifest(
         lambda manifest: manifest["cfg_canonical"]["pipeline"].update(memory_prompt_injection_chars_cap=10)
@@ -247,9 +241,9 @@ def remove_store_line(run: Run, at: int) -> None:
 
 
 def lose_verdict(run: Run) -> None:
-    """A person's verdict is in no record: only the end that its writer acknowledged tells that it is gone."""
+    """A person's verdict is in no record: only the database beside the file tells that it is gone."""
     with MemoryStore(run.path / STORE) as store:
-        store.append_verdict(VerdictV1_2(source_id="valid-0", verdict="wrong"))
+        store.append_verdict(VerdictV1_3(source_id="valid-0", verdict="wrong"))
     remove_store_line(run, -1)
 
 
@@ -522,10 +516,10 @@ DAMAGES = [
     Damage(
         "a store line is edited",
         C2,
-        lambda run: run.edit(STORE, lambda line: line.update(risk_type=None, episode_type="harm")),
+        lambda run: run.edit(STORE, lambda line: line.update(risk_type=None, error_category=["irony"])),
         "start_store",
     ),
-    Damage("one byte of the last store line is another", C2, change_one_byte_of_store, "store_lines"),
+    Damage("one byte of the last store line is another", C2, change_one_byte_of_store, "store_follows"),
     Damage(
         "a store line is no episode",
         C2,
@@ -544,13 +538,12 @@ DAMAGES = [
         lambda run: run.edit(STORE, lambda line: line["case_summary"].update(raw_text="")),
         "store_keys",
     ),
-    Damage("the header of the store is missing", C2, lambda run: remove_store_line(run, 0), "store_lines"),
-    Damage("a line in the middle of the store is missing", C2, lambda run: remove_store_line(run, 2), "store_lines"),
+    Damage("the first line of the store is missing", C2, lambda run: remove_store_line(run, 0), "store_follows"),
+    Damage("a line in the middle of the store is missing", C2, lambda run: remove_store_line(run, 2), "store_follows"),
     Damage("a verdict is missing", C2, lose_verdict, "store_lines"),
     Damage("a store line quotes its review", BUILD, leak_into_store, "store_text"),
     Damage("store ids descend", C2, descend, "store_ids"),
     Damage("a stored episode is missing", BUILD, drop_episode, "store_follows"),
-    Damage("a tally is missing", BUILD, drop_tally, "store_follows"),
     Damage(
         "a sample denies that it stored",
         BUILD,

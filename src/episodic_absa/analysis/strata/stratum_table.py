@@ -8,6 +8,7 @@ from episodic_absa.analysis.strata.membership import PairKey, Structures, in_tab
 from episodic_absa.metrics.per_sample.sample_values import MICRO_METRICS, sample_value
 from episodic_absa.metrics.statistics import SEED, PairedDifference, compare, holm
 from episodic_absa.metrics.statistics.comparison import PRIMARY
+from episodic_absa.metrics.statistics.pairing import by_uid_and_seed, pair_samples
 from episodic_absa.metrics.statistics.power import ALPHA
 from episodic_absa.metrics.statistics.whole_units import has_spread
 from episodic_absa.metrics.strata import GroupedDifference, interaction_p_value, order_interaction_p
@@ -100,13 +101,23 @@ def stratum_rows(
         seed: seed of the random draws.
     """
     membership = strata_by_key(by, cards_a, cards_b, structures or {})
+    # Orders that differ in no sample of a stratum may differ in others.
+    indexed = by_uid_and_seed(cards_a, name_a), by_uid_and_seed(cards_b, name_b)
+    alike = pair_samples(*indexed, count_backfilled=count_backfilled).alike
     rows = []
     for stratum in in_table_order({stratum for strata in membership.values() for stratum in strata}):
         inside = [
             [card for card in cards if stratum in membership.get(key_of(card), ())] for cards in (cards_a, cards_b)
         ]
         paired = compare(
-            name_a, inside[0], name_b, inside[1], count_backfilled=count_backfilled, seed=seed, primary=metric
+            name_a,
+            inside[0],
+            name_b,
+            inside[1],
+            count_backfilled=count_backfilled,
+            seed=seed,
+            primary=metric,
+            alike=alike,
         ).primary
         if paired.n_uids:
             rows.append(_row(name_a, name_b, by, stratum, paired))

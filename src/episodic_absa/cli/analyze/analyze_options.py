@@ -9,7 +9,7 @@ from episodic_absa.backends.create_backend import BackboneSettings, backbone_fro
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.cli.analyze.result_file import RESULT_ENDINGS, part_of
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory.store.open_store import open_store
+from episodic_absa.memory import MemoryStore
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.schemas.run import Condition
 from episodic_absa.vocabulary import Effort
@@ -101,7 +101,9 @@ def require_store_use(store: str | None, condition: Condition) -> None:
     if store is None:
         return
     if not is_postgres(store) and Path(store).is_dir():
-        raise ConfigError(f"{store} is a directory; a store is one .jsonl file, name it with --store", key="store")
+        raise ConfigError(
+            f"{store} is a directory; a store is one .jsonl or .sqlite file, name it with --store", key="store"
+        )
     if not condition.retrieval_execute and not condition.store_write:
         raise ConfigError(
             f"{condition.name} neither reads nor writes a store; choose another --condition or leave --store out",
@@ -109,7 +111,7 @@ def require_store_use(store: str | None, condition: Condition) -> None:
         )
     if is_postgres(store):
         # A wrong password or a table of something else is told before a review is read.
-        with open_store(store) as opened:
+        with MemoryStore(store) as opened:
             opened.exists()
 
 

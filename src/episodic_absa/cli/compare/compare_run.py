@@ -14,7 +14,7 @@ from episodic_absa.analysis.paired_comparison import compare_sides, count_backfi
 from episodic_absa.cli.compare.comparison_view import ComparedRuns, comparison_view
 from episodic_absa.cli.output import print_json, show
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.metrics.statistics import RESAMPLES, SEED, claim_sentence, required_n, verdict_sentence
+from episodic_absa.metrics.statistics import RESAMPLES, SEED, claim_sentence, reviews_for, verdict_sentence
 
 _FOLDER: Final = "comparisons"
 
@@ -45,7 +45,7 @@ def compare_runs(
         changed=Counter(sample.status for sample in changed),
         changed_path=path,
         detect=detect,
-        detect_n=required_n(detect, primary.sd) if detect is not None and primary.sd is not None else None,
+        detect_n=None if not detect or not primary.sd else reviews_for(detect, primary.sd, primary.orders_variance),
     )
     if as_json:
         print_json({**_json(compared), "seed": SEED if seed is None else seed, "resamples": RESAMPLES})

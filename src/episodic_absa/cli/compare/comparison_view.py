@@ -15,12 +15,12 @@ from rich.text import Text
 from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable, shown_path
 from episodic_absa.metrics.metric_value import MetricKind
 from episodic_absa.metrics.statistics import (
+    FEWEST_REVIEWS,
     NO_VARIATION,
     PROCESS_LABEL,
     Comparison,
     PairedDifference,
-    claim_strength,
-    excludes_zero,
+    few_reviews,
     power_sentence,
     verdict_sentence,
 )
@@ -126,7 +126,7 @@ def _table(comparison: Comparison, columns: Sequence[str], *, padding: int, is_n
         if differences:
             table.add_row(Text(title, style="italic dim"))
         for difference in differences:
-            style = "bold" if claim_strength(difference) != "none" else None
+            style = "bold" if difference.claim != "none" else None
             cells = _cells(difference)
             table.add_row(Text(f"  {difference.metric}"), *(cells[column] for column in columns), style=style)
     return table
@@ -171,30 +171,38 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
         )
     yield from _order_note(comparison)
     outcomes = [metric for metric in comparison.metrics if metric.kind == "outcome"]
-    if any(excludes_zero(metric) and claim_strength(metric) == "none" for metric in outcomes):
-        yield "A metric whose interval excludes 0 is not claimed if p is not below .05 or if recall fell."
+    if any(metric.excludes_zero and metric.claim == "none" for metric in outcomes):
+        yield (
+            "A metric whose interval excludes 0 is not claimed if a test does not reject, if reviews, orders or failed "
+            "samples that were not seen could undo it, or if recall fell."
+        )
+    if 0 < primary.n_uids < FEWEST_REVIEWS:
+        yield few_reviews(primary.n_uids)
     yield from _mcnemar_note(comparison)
     power = power_sentence(primary)
     if power:
         yield power
     if compared.detect is not None:
-        needed = "unknown without variation" if compared.detect_n is None else f"about {compared.detect_n:,} reviews"
+        unknown = "more orders are needed" if primary.variation else "unknown without variation"
+        needed = unknown if compared.detect_n is None else f"about {compared.detect_n:,} reviews"
         yield f"A difference of {compared.detect:g} in {primary.metric} with 80 % power: {needed}."
     yield _changed_note(compared)
 
 
 def _order_note(comparison: Comparison) -> Iterator[str]:
     """Yield what the orders of the samples allow to say."""
-    orders_n = max(metric.orders_n for metric in comparison.metrics)
+    orders_n, orders_run = max(metric.orders_n for metric in comparison.metrics), comparison.orders_run
     is_random = any(metric.method == "crossed" for metric in comparison.metrics)
-    if orders_n == 1:
+    if orders_run == 1:
         yield (
             "All samples were run in one order. If a condition learns while it runs, another order may give another "
             "difference, and this interval does not include that."
         )
     elif not is_random:
-        yield f"The {orders_n} orders give the same result for every review, so that they count as one."
+        yield f"The {orders_run} orders give the same result for every review, so that they count as one."
     else:
+        if orders_n < orders_run:
+            yield f"Of the {orders_run} orders {orders_n} are different; equal ones count as one."
         few = f" {orders_n} orders are too few for a claim; run at least {FEWEST_CLAIMED}."
         yield f"The order changes results.{few if orders_n < FEWEST_CLAIMED else ''}"
     if any(metric.p_orders is not None for metric in comparison.metrics):

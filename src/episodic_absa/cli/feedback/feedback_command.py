@@ -29,7 +29,7 @@ def feedback(
 ) -> None:
     """Say whether a result is right, so that later samples learn from it.
 
-    The verdict goes into the store. It holds no label and no text, and beats what reader and referee say. A repeated
+    The verdict goes into the store. It holds no label and no text, and beats what referee and risks say. A repeated
     verdict changes nothing; another one replaces it. With --json every verdict is answered by one line once it is on
     disk; the exit code is 1 if a line was refused.
     """

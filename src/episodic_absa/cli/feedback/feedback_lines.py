@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from episodic_absa.cli.output import print_json
 from episodic_absa.errors import InputError
+from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.feedback import give_feedback
-from episodic_absa.memory.store.episode_store import EpisodeStore
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.serialization.validation_reasons import reasons_of
 
@@ -20,7 +20,7 @@ class FeedbackLine(FrozenModel):
     aspect: str | None = None
 
 
-def read_and_give(store: EpisodeStore) -> str:
+def read_and_give(store: MemoryStore) -> str:
     """Give every verdict of stdin to the store; return why the first bad line was refused, "" if none was.
 
     Reading stops at a bad line. Earlier verdicts stand, and giving them again changes nothing.

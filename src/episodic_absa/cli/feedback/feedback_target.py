@@ -1,17 +1,20 @@
 """The store that TARGET names: a file, an address, or the store in the directory of a finished cell."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from episodic_absa.cli.memory.store_argument import existing_store
 from episodic_absa.cli.output import shown_path
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.memory.store.episode_store import EpisodeStore
+from episodic_absa.memory import MemoryStore
+from episodic_absa.memory.episodes.episode_builder import answer_of
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3
 
 
-def store_of(named: str) -> EpisodeStore:
+def store_of(named: str) -> MemoryStore:
     """Return the store.
 
     Raises:
@@ -21,7 +24,7 @@ def store_of(named: str) -> EpisodeStore:
     """
     target = Path(named)
     if is_postgres(named) or not target.is_dir():
-        return existing_store(named)
+        return existing_store(named, reads_only=False)
     if not (target / MANIFEST).exists():
         cells = sorted(manifest.parent.name for manifest in target.glob(f"*/{MANIFEST}"))
         which = f"one of its cells: {', '.join(cells)}" if cells else "a store file or the directory of a cell"
@@ -47,4 +50,15 @@ def store_of(named: str) -> EpisodeStore:
             "name a cell of a condition that writes memory, such as C2",
             path=target,
         )
-    return existing_store(str(cell.store_path))
+    store = MemoryStore(cell.store_path)
+    if not store.answered_n():
+        # The file of a finished cell holds episodes; its records know the answers to all samples.
+        store.append_answers(list(_answers(cell)))
+    return store
+
+
+def _answers(cell: CellFiles) -> Iterator[AnswerV1_3]:
+    for record in cell.records:
+        if record.analysis is not None:
+            text = cell.labelled(record).sample.text
+            yield answer_of(record.uid, record.input.language, record.analysis.final_tuples, text)

@@ -1,7 +1,7 @@
 """The page of `memory show`: one episode in full."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeGuard
+from typing import Final
 
 from rich import box
 from rich.console import ConsoleRenderable, Group, RenderableType
@@ -21,27 +21,29 @@ from episodic_absa.cli.memory.episode_words import (
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.advice.principles import load_catalogue
-from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.schemas.memory_v1_1 import CorrectionV1_1, SnapshotV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2, VerdictV1_2
-from episodic_absa.vocabulary import Outcome, OutcomeBy
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, VerdictV1_3
 
-_OUTCOME_STYLE: Final[Mapping[Outcome, str]] = {"confirmed": "green", "contradicted": "red", "open": "dim"}
+_BY: Final[Mapping[str, str]] = {
+    "agent": "the agent that remembered it",
+    "person": "a person",
+    "reader": "the reader",
+    "referee": "the referee",
+    "risk": "the risks before and after",
+}
 
 
-def episode_page(episode: AnyEpisode, verdicts: Sequence[VerdictV1_2] = ()) -> ConsoleRenderable:
+def episode_page(episode: EpisodicMemoryEntryV1_3, verdicts: Sequence[VerdictV1_3] = ()) -> ConsoleRenderable:
     """Lay out one episode in panels.
 
     Args:
-        episode: as its line holds it.
-        verdicts: what persons said about its sample; they decide its outcome.
+        episode: as people judged it.
+        verdicts: what they said about its review.
     """
-    episode = with_verdicts(episode, {verdict.aspect: verdict.verdict for verdict in verdicts})
-    outcome = [_panel("Outcome", _outcome(episode, verdicts))] if verdicts or _has_outcome(episode) else []
     head = Text.assemble(
         (episode.episode_id, "bold"),
         "  ",
-        outcome_text(episode.episode_type),
+        outcome_text(episode.outcome.value),
         "  ",
         episode.action_taken,
         "  ",
@@ -51,7 +53,7 @@ def episode_page(episode: AnyEpisode, verdicts: Sequence[VerdictV1_2] = ()) -> C
         head,
         _panel("Case", _case(episode)),
         _panel("Before and after", _before_and_after(episode)),
-        *outcome,
+        _panel("Outcome", _outcome(episode, verdicts)),
         _panel("Evaluation", _evaluation(episode)),
         _panel(f"Principle {printable(episode.correction.principle_id)}", _principle(episode.correction)),
         _panel("Provenance", _provenance(episode)),
@@ -59,7 +61,7 @@ def episode_page(episode: AnyEpisode, verdicts: Sequence[VerdictV1_2] = ()) -> C
     return Constrain(page, PAGE_WIDTH)
 
 
-def _case(episode: AnyEpisode) -> RenderableType:
+def _case(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
     signature, summary = episode.input_signature, episode.case_summary
     shape = f"{signature.length_bucket}, {signature.num_aspects} aspect{'' if signature.num_aspects == 1 else 's'}"
     structure = ", ".join(signature.detected_structure)
@@ -77,7 +79,9 @@ def _case(episode: AnyEpisode) -> RenderableType:
     )
 
 
-def _before_and_after(episode: AnyEpisode) -> RenderableType:
+def _before_and_after(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
+    if episode.stage_snapshot is None:
+        return Text("nothing was judged: the case is a situation of an agent", style="dim")
     before, after = episode.stage_snapshot.stage1, episode.stage_snapshot.final
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("aspect", overflow="fold")
@@ -102,29 +106,17 @@ def _polarity(snapshot: SnapshotV1_1, term: str) -> Text:
     return Text("no sentiment" if term in snapshot.aspects_norm else "absent", style="dim")
 
 
-def _has_outcome(episode: AnyEpisode) -> TypeGuard[EpisodicMemoryEntryV1_2]:
-    return isinstance(episode, EpisodicMemoryEntryV1_2)
-
-
-def _outcome(episode: AnyEpisode, verdicts: Sequence[VerdictV1_2]) -> RenderableType:
-    rows: list[tuple[str, RenderableType]] = []
-    if _has_outcome(episode):
-        rows.append(("outcome", _decided(episode.outcome, episode.outcome_by)))
-        for change in episode.changes:
-            name = f"{change.kind}, {'adopted' if change.adopted else 'refused'}: "
-            rows.append(("change", Text.assemble(name, _decided(change.outcome, change.outcome_by))))
+def _outcome(episode: EpisodicMemoryEntryV1_3, verdicts: Sequence[VerdictV1_3]) -> RenderableType:
+    by = Text(f" by {_BY[episode.outcome.by]}", style="dim")
+    rows: list[tuple[str, RenderableType]] = [("outcome", outcome_text(episode.outcome.value).append(by))]
+    rows += [("change", f"{change.kind}, {'adopted' if change.adopted else 'refused'}") for change in episode.changes]
     for verdict in verdicts:
         about = "the whole result" if verdict.aspect is None else f"target {printable(verdict.aspect)}"
         rows.append(("person", f"{verdict.verdict} ({about})"))
     return _fields(*rows)
 
 
-def _decided(outcome: Outcome, by: OutcomeBy | None) -> Text:
-    shown = Text(outcome, style=_OUTCOME_STYLE[outcome])
-    return shown if by is None else shown.append(f" by the {by}" if by != "person" else " by a person", style="dim")
-
-
-def _evaluation(episode: AnyEpisode) -> RenderableType:
+def _evaluation(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
     evaluation, delta = episode.evaluation, episode.outcome_delta
     override = Text("none applied", style="dim")
     if evaluation.override_applied:
@@ -142,7 +134,7 @@ def _evaluation(episode: AnyEpisode) -> RenderableType:
     )
 
 
-def _failed(episode: AnyEpisode) -> Text:
+def _failed(episode: EpisodicMemoryEntryV1_3) -> Text:
     has_failed = failed(episode)
     answer = yes_no(has_failed, alarm=True)
     return answer.append("  (OPFB withholds advice that led to this failure)", style="dim") if has_failed else answer
@@ -174,7 +166,7 @@ def _principle(correction: CorrectionV1_1) -> RenderableType:
     )
 
 
-def _provenance(episode: AnyEpisode) -> RenderableType:
+def _provenance(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
     provenance = episode.provenance
     return _fields(
         ("source", printable(provenance.source_id)),

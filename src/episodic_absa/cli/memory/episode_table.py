@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from rich import box
 from rich.console import ConsoleRenderable, Group
@@ -16,11 +17,31 @@ from episodic_absa.cli.memory.episode_words import (
     risk_text,
 )
 from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.memory.store.reading.newest_episodes import EpisodeFilter
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
+from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 
-def episode_table(episodes: Sequence[AnyEpisode], wanted: EpisodeFilter, *, has_older: bool) -> ConsoleRenderable:
+class EpisodeFilter(NamedTuple):
+    """Which episodes are wanted; None admits any value."""
+
+    language: Language | None = None
+    episode_type: EpisodeType | None = None
+    risk: RiskId | None = None
+    """Among the risks before or after the decision."""
+
+    def admits(self, episode: EpisodicMemoryEntryV1_3) -> bool:
+        """Return whether the episode passes every filter."""
+        evaluation = episode.evaluation
+        return (
+            self.language in (None, episode.input_signature.language)
+            and self.episode_type in (None, episode.outcome.value)
+            and (self.risk is None or self.risk in (*evaluation.risk_before.tags, *evaluation.risk_after.tags))
+        )
+
+
+def episode_table(
+    episodes: Sequence[EpisodicMemoryEntryV1_3], wanted: EpisodeFilter, *, has_older: bool
+) -> ConsoleRenderable:
     """Lay out episodes in the order given.
 
     Args:
@@ -43,7 +64,7 @@ def episode_table(episodes: Sequence[AnyEpisode], wanted: EpisodeFilter, *, has_
     return Group(table, Text(f"Newest {len(episodes)}; --limit N shows more.", style="dim"))
 
 
-def _one_line_each(episodes: Sequence[AnyEpisode], *, lists_broken: bool = False) -> Table:
+def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_3], *, lists_broken: bool = False) -> Table:
     table = _table("id", "lang", "structure", "risk (severity)", "action", "outcome", "principle", "source")
     for episode in episodes:
         structure = Text(", ".join(episode.input_signature.detected_structure))
@@ -53,14 +74,14 @@ def _one_line_each(episodes: Sequence[AnyEpisode], *, lists_broken: bool = False
             broken_at_commas(structure) if lists_broken else structure,
             risk_change_text(episode.evaluation, lists_broken=lists_broken),
             episode.action_taken,
-            outcome_text(episode.episode_type),
+            outcome_text(episode.outcome.value),
             printable(episode.correction.principle_id),
             _source(episode),
         )
     return table
 
 
-def _two_lines_each(episodes: Sequence[AnyEpisode]) -> Table:
+def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
     table = _table("id\nlang", "structure", "risk before\nand after", "outcome\naction", "principle\nsource")
     for episode in episodes:
         evaluation = episode.evaluation
@@ -69,14 +90,14 @@ def _two_lines_each(episodes: Sequence[AnyEpisode]) -> Table:
             Text.assemble((episode.episode_id, "bold"), "\n", episode.input_signature.language),
             "\n".join(episode.input_signature.detected_structure),
             Text.assemble(broken_at_commas(risk_text(evaluation.risk_before)), "\n", after),
-            Text.assemble(outcome_text(episode.episode_type), "\n", episode.action_taken),
+            Text.assemble(outcome_text(episode.outcome.value), "\n", episode.action_taken),
             Text.assemble(printable(episode.correction.principle_id), "\n", _source(episode)),
             end_section=True,
         )
     return table
 
 
-def _source_below_id(episodes: Sequence[AnyEpisode]) -> Table:
+def _source_below_id(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
     """Return a table for 80 columns: the source has the room of the principle, which stands below the action."""
     table = _table("id\nsource", "lang\nstructure", "risk before\nand after", "outcome\naction\nprinciple")
     for episode in episodes:
@@ -87,7 +108,7 @@ def _source_below_id(episodes: Sequence[AnyEpisode]) -> Table:
             "\n".join((signature.language, *signature.detected_structure)),
             Text.assemble(broken_at_commas(risk_text(evaluation.risk_before)), "\n", after),
             Text.assemble(
-                outcome_text(episode.episode_type),
+                outcome_text(episode.outcome.value),
                 f"\n{episode.action_taken}\n{printable(episode.correction.principle_id)}",
             ),
             end_section=True,
@@ -95,14 +116,14 @@ def _source_below_id(episodes: Sequence[AnyEpisode]) -> Table:
     return table
 
 
-def _paragraphs(episodes: Sequence[AnyEpisode]) -> Group:
+def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Group:
     """Return the episodes as running text, for terminals too narrow for a table."""
     return Group(
         *(
             Text.assemble(
                 (episode.episode_id, "bold"),
                 f" {episode.input_signature.language} {', '.join(episode.input_signature.detected_structure)}\n",
-                Text.assemble(outcome_text(episode.episode_type), f" {episode.action_taken}\n"),
+                Text.assemble(outcome_text(episode.outcome.value), f" {episode.action_taken}\n"),
                 risk_change_text(episode.evaluation),
                 f"\n{printable(episode.correction.principle_id)}\n",
                 Text.assemble(_source(episode), "\n"),
@@ -119,5 +140,5 @@ def _table(*headers: str) -> Table:
     return table
 
 
-def _source(episode: AnyEpisode) -> Text:
+def _source(episode: EpisodicMemoryEntryV1_3) -> Text:
     return Text(printable(episode.provenance.source_id), style="dim")

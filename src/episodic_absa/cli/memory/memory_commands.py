@@ -2,7 +2,8 @@
 
 import logging
 import shlex
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
@@ -10,10 +11,12 @@ from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.shared_options import AsJson
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
+ExportSchema = Literal["1.1", "1.3"]
 EXIT_NOT_SOUND = EXIT_NOT_FOUND = 1
 
 Store = Annotated[
-    str, typer.Option("--store", metavar="PATH", help="The store: a file, or an address postgresql://host/database.")
+    str,
+    typer.Option("--store", metavar="PATH", help="The store: a .jsonl or .sqlite file, or postgresql://host/database."),
 ]
 DEFAULT_STORE = "memory/episodic_store.jsonl"
 
@@ -23,7 +26,7 @@ memory_app = typer.Typer(
     cls=QuickHelpGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Show, check and repair an episode store.",
+    help="Show, check, repair, export and import an episode store.",
 )
 
 
@@ -43,10 +46,9 @@ def list_episodes(
     """List episodes, newest first."""
     from itertools import islice
 
-    from episodic_absa.cli.memory.episode_table import episode_table
+    from episodic_absa.cli.memory.episode_table import EpisodeFilter, episode_table
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.memory.store.reading.newest_episodes import EpisodeFilter
 
     wanted = EpisodeFilter(language, episode_type, risk)
     with existing_store(store) as opened:
@@ -76,7 +78,7 @@ def show_episode(
 
     number = _episode_number(episode_id)
     with existing_store(store) as opened:
-        episode = opened.find_episode(number)
+        episode = opened.get(f"epi_{number}")
         if episode is None:
             command = f"episodic-absa memory list --store {shlex.quote(store)}"
             show_error(f"there is no epi_{number:06d} in {store}; `{command}` lists the ids it holds")
@@ -95,9 +97,10 @@ def show_stats(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None
     from episodic_absa.cli.memory.stats_view import stats_json, stats_view
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
+    from episodic_absa.memory.store_statistics import statistics_of
 
     with existing_store(store) as opened:
-        stats = opened.statistics()
+        stats = statistics_of(opened)
     if as_json:
         print_json({"store": store, **stats_json(stats)})
     else:
@@ -106,39 +109,45 @@ def show_stats(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None
 
 @memory_app.command("check")
 def check(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Check every line of a store and list the bad ones.
+    """Check every row of a store and name the affected episodes.
 
     Changes nothing. The exit code is 1 if the store needs a repair.
     """
     from episodic_absa.cli.memory.maintenance_view import check_json, check_view
-    from episodic_absa.cli.memory.store_argument import existing_store
+    from episodic_absa.cli.memory.store_argument import existing_store, repair_command
     from episodic_absa.cli.output import print_json, show
+    from episodic_absa.store.maintenance import check_store
 
     with existing_store(store) as opened:
-        report = opened.check()
+        report = check_store(opened.dialect)
+        command = None if report.is_sound else repair_command(opened, store)
     if as_json:
-        print_json({"store": store, **check_json(report, store)})
+        print_json({"store": store, **check_json(report, command)})
     else:
-        show(check_view(report, store))
+        show(check_view(report, store, command))
     if not report.is_sound:
         raise typer.Exit(EXIT_NOT_SOUND)
 
 
 @memory_app.command("repair")
 def repair(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Move bad lines out of a store, into a file beside it.
+    """Put a sound file in the place of a damaged store, with everything in it that is sound.
 
-    The unfinished last line of a killed writer is moved too. Nothing is deleted.
+    The damaged file is kept beside it. Ids do not change.
     """
     from episodic_absa.cli.memory.maintenance_view import repair_json, repair_view
-    from episodic_absa.cli.memory.store_argument import existing_store
-    from episodic_absa.cli.output import print_json, show
+    from episodic_absa.cli.memory.store_argument import existing_store, repairable
+    from episodic_absa.cli.output import print_json, show, show_error
+    from episodic_absa.store.maintenance import repair_store
 
     with existing_store(store) as opened:
-        logger.info("repairing %s; waits while another writer holds the lock", opened.shown)
-        repaired = opened.repair()
+        database = repairable(opened)
+        if database is None:
+            show_error(f"{store} is no SQLite file; restore a database from a backup, take a bad line out of a file")
+            raise typer.Exit(EXIT_NOT_SOUND)
+        repaired = repair_store(database)
     if as_json:
-        print_json({"store": store, **repair_json(repaired, store)})
+        print_json({"store": store, **repair_json(repaired)})
     else:
         show(repair_view(repaired, store))
 
@@ -148,30 +157,61 @@ def compact(
     *,
     store: Store = DEFAULT_STORE,
     keep: Annotated[int, typer.Option("--keep", metavar="N", min=1, help="Keep the newest N episodes.")] = 5000,
-    upgrade: Annotated[
-        bool, typer.Option("--upgrade", help="Rewrite episodes of schema 1.1 as 1.2, with an open outcome.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rewrite a store with its newest episodes only.
+    """Delete all but the newest episodes of a store for good.
 
-    Ids do not change. The older episodes are deleted for good. A store of an earlier version gets checksums.
+    Ids do not change. What people said stays, and its terms.
     """
-    from episodic_absa.cli.memory.maintenance_view import compact_json, compact_view
+    from episodic_absa.cli.memory.maintenance_view import compact_view
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
 
-    with existing_store(store) as opened:
-        logger.info("compacting %s; waits while another writer holds the lock", opened.shown)
-        compacted = opened.compact(keep, upgrade=upgrade)
+    with existing_store(store, reads_only=False) as opened:
+        before = opened.dialect.size()
+        dropped_n, kept_n = opened.forget_all_but(keep), len(opened.numbers())
+        sizes = (before, opened.dialect.size())
     if as_json:
-        print_json({"store": store, **compact_json(compacted)})
+        print_json({"store": store, "kept_n": kept_n, "dropped_n": dropped_n, "bytes": sizes})
     else:
-        show(compact_view(compacted, store))
+        show(compact_view(kept_n, dropped_n, sizes, store))
+
+
+@memory_app.command("export")
+def export(
+    *,
+    store: Store = DEFAULT_STORE,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="The new file; without it, the .jsonl file of --store.")
+    ] = None,
+    schema: Annotated[ExportSchema, typer.Option("--schema", help="1.1 is the form of the original rules.")] = "1.3",
+) -> None:
+    """Write a store as JSON lines.
+
+    The file of a store that is named by it is written anew, whatever its size.
+    """
+    from episodic_absa.cli.memory.exported_file import export_store
+
+    typer.echo(export_store(store, to, schema))
+
+
+@memory_app.command("import")
+def import_lines(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines of a store, of any version.")],
+    *,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Add the episodes and verdicts of a file to a store.
+
+    What the store holds already is not added again. A store without episodes takes the ids over.
+    """
+    from episodic_absa.cli.memory.exported_file import import_file
+
+    typer.echo(import_file(source, store))
 
 
 def _episode_number(episode_id: str) -> int:
     digits = episode_id.removeprefix("epi_")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
         raise typer.BadParameter(f"{episode_id!r} is not an episode id; write epi_000012 or 12", param_hint="ID")
     return int(digits)

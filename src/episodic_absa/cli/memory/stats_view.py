@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
 from rich.console import ConsoleRenderable, Group
@@ -11,9 +10,8 @@ from rich.text import Text
 
 from episodic_absa.cli.memory.episode_words import OUTCOME_STYLE
 from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.memory.store.bad_line import rejected_path, torn_path
-from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
-from episodic_absa.memory.store.store_report import StoreStatistics
+from episodic_absa.memory.store_statistics import StoreStatistics
+from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
 
 _TOP_PRINCIPLES: Final = 6
 _BAR_WIDTH: Final = 7
@@ -61,9 +59,9 @@ def _head(stats: StoreStatistics, store: str) -> Table:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row("store", Text(printable(store), style="bold"))
-    pruned = stats.in_file_n - stats.live_n
+    pruned = stats.stored_n - stats.live_n
     episodes = Text.assemble((f"{stats.live_n:,}", "bold"), " live")
-    episodes.append(f", {stats.in_file_n:,} in the file" if pruned else " (all in the file)" if stats.live_n else "")
+    episodes.append(f", {stats.stored_n:,} in the store" if pruned else " (all in the store)" if stats.live_n else "")
     table.add_row("episodes", episodes)
     if stats.first_id:
         table.add_row("ids", f"{stats.first_id} to {stats.last_id}")
@@ -72,11 +70,10 @@ def _head(stats: StoreStatistics, store: str) -> Table:
         failed = Text(f"{stats.failed_n:,} of {stats.live_n:,} ({_percent(stats.failed_n, stats.live_n)})")
         failed.append("  past failures that OPFB guards against", style="dim")
         table.add_row("failed", failed)
-    for name, counts in (("reviews", stats.reviews_by_language), ("verdicts", stats.by_verdict)):
-        if any(counts.values()):
-            table.add_row(name, _sum_of(counts))
-    for name, remark in _file_remarks(stats, store):
-        table.add_row(name, remark)
+    if stats.answered_n:
+        table.add_row("reviews", f"{stats.answered_n:,} whose answers can be judged")
+    if any(stats.by_verdict.values()):
+        table.add_row("verdicts", _sum_of(stats.by_verdict))
     return table
 
 
@@ -84,26 +81,6 @@ def _sum_of(counts: Mapping[str, int]) -> str:
     """Return a sum with its parts: 512 (ko 12, en 500)."""
     parts = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
     return f"{sum(counts.values()):,} ({parts})"
-
-
-def _file_remarks(stats: StoreStatistics, store: str) -> Iterable[tuple[str, Text]]:
-    held = stats.lock == "held"
-    yield "writer", Text("a run or command is writing now", style="yellow") if held else Text("none", style="dim")
-    if stats.torn_bytes:
-        yield (
-            "torn end",
-            Text(f"{stats.torn_bytes:,} bytes of an unfinished line; the next append sets them aside", style="yellow"),
-        )
-    if stats.rejected_n:
-        yield (
-            "rejected",
-            Text(
-                f"{stats.rejected_n:,} line{'' if stats.rejected_n == 1 else 's'} in {rejected_path(Path(store)).name}",
-                style="yellow",
-            ),
-        )
-    if stats.has_torn_file:
-        yield "set aside", Text(f"unfinished lines in {torn_path(Path(store)).name}", style="yellow")
 
 
 def _principles(stats: StoreStatistics) -> Table:

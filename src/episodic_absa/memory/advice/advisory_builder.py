@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from episodic_absa.memory.advice.dangerous_advice import Pair, dangerous_pairs, failed, is_dangerous
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
-from episodic_absa.memory.retrieval.retriever import Likeness
+from episodic_absa.memory.retriever import Likeness
 from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, AnchorStatsV1_1, EvidenceV1_1, InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import AdvisoryType, Language, Strength
 
 OUTCOME_MARK: Final = " [risk: "
@@ -61,7 +61,7 @@ class AdvisoryBuilder:
 
     def build_from_episodes(
         self,
-        episodes: Sequence[AnyEpisode],
+        episodes: Sequence[EpisodicMemoryEntryV1_3],
         query_signature: InputSignatureV1_1,
         *,
         query_tokens: frozenset[str] = frozenset(),
@@ -111,7 +111,7 @@ class AdvisoryBuilder:
             warning_principles=tuple(principle_id for _, principle_id in warnings),
         )
 
-    def _principle_of(self, episode: AnyEpisode) -> Principle:
+    def _principle_of(self, episode: EpisodicMemoryEntryV1_3) -> Principle:
         # A store may be older than the catalogue. Only the wording of the catalogue is known to be label-free.
         return self._catalogue.get(episode.correction.principle_id) or self._catalogue.general
 
@@ -119,17 +119,17 @@ class AdvisoryBuilder:
 class _Retrieved:
     """The principles and risk changes of the retrieved episodes."""
 
-    def __init__(self, episodes: Sequence[AnyEpisode]) -> None:
+    def __init__(self, episodes: Sequence[EpisodicMemoryEntryV1_3]) -> None:
         self._principles = Counter(episode.correction.principle_id for episode in episodes)
         self._deltas = [episode.outcome_delta.delta_risk for episode in episodes]
 
-    def strength(self, episode: AnyEpisode) -> Strength:
+    def strength(self, episode: EpisodicMemoryEntryV1_3) -> Strength:
         agreeing = self._principles[episode.correction.principle_id]
         if agreeing >= 3:
             return "strong"
         return "moderate" if agreeing == 2 else "weak"
 
-    def stats(self, episode: AnyEpisode) -> AnchorStatsV1_1:
+    def stats(self, episode: EpisodicMemoryEntryV1_3) -> AnchorStatsV1_1:
         return anchor_stats(self._principles[episode.correction.principle_id], self._deltas)
 
 
@@ -148,7 +148,7 @@ def _population_variance(values: Sequence[int]) -> float:
     return (n * sum(value * value for value in values) - sum(values) ** 2) / (n * n)
 
 
-def _type_of(episode: AnyEpisode) -> AdvisoryType:
+def _type_of(episode: EpisodicMemoryEntryV1_3) -> AdvisoryType:
     if failed(episode):
         return "failed_override_warning"
     if episode.episode_type == "success" and episode.evaluation.override_applied:
@@ -156,7 +156,7 @@ def _type_of(episode: AnyEpisode) -> AdvisoryType:
     return "consistency_anchor"
 
 
-def _evidence(episode: AnyEpisode, principle: Principle, retrieved: _Retrieved) -> EvidenceV1_1:
+def _evidence(episode: EpisodicMemoryEntryV1_3, principle: Principle, retrieved: _Retrieved) -> EvidenceV1_1:
     before, after = episode.evaluation.risk_before.tags, episode.evaluation.risk_after.tags
     is_anchor = _type_of(episode) == "consistency_anchor"
     return EvidenceV1_1(
@@ -169,7 +169,7 @@ def _evidence(episode: AnyEpisode, principle: Principle, retrieved: _Retrieved) 
     )
 
 
-def _message(episode: AnyEpisode, principle: Principle, language: Language, *, dangerous: bool) -> str:
+def _message(episode: EpisodicMemoryEntryV1_3, principle: Principle, language: Language, *, dangerous: bool) -> str:
     delta = episode.outcome_delta.delta_risk
     change = "lower" if delta < 0 else "higher" if delta > 0 else "same"
     action = _ACTION_WORDS.get(episode.action_taken, episode.action_taken)

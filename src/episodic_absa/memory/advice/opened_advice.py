@@ -21,13 +21,13 @@ from episodic_absa.memory.advice.sources import (
 )
 from episodic_absa.memory.injection.injection_controller import InjectionController
 from episodic_absa.memory.memory_form import MemoryForm
-from episodic_absa.memory.retrieval.retriever import Retriever
-from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
-from episodic_absa.memory.store.open_store import open_store
+from episodic_absa.memory.memory_store import MemoryStore
+from episodic_absa.memory.retriever import Retriever
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run import Condition
+from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.vocabulary import Language
 
 
@@ -66,7 +66,7 @@ class OpenedAdvice:
         self._retriever = retriever
         retired = retired_principles(overlay, root, catalogue)
         donor_path = donor_store(overlay, root)
-        self._donor = open_store(donor_path, keep_last_n=keep_last_n) if donor_path else None
+        self._donor = MemoryStore(donor_path, keep_last_n=keep_last_n, reads_only=True) if donor_path else None
 
         def of_episodes(choose: Callable[[AdviceMoment], Episodes]) -> AdviceSource:
             return form.advice(

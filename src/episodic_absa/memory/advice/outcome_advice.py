@@ -7,17 +7,17 @@ from typing import Final, Literal, NamedTuple, get_args
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, anchor_stats
 from episodic_absa.memory.advice.dangerous_advice import Pair, final_pairs
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
-from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME
-from episodic_absa.memory.retrieval.retriever import Likeness
+from episodic_absa.memory.episodes.judged_episode import is_changed
+from episodic_absa.memory.retriever import Likeness
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2
 from episodic_absa.schemas.memory_v1_1 import EvidenceV1_1, InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodeDraftV1_2
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import (
     AdvisoryType,
     ChangeKind,
+    EpisodeType,
     Expects,
     Language,
-    Outcome,
     PrincipleRisk,
     Strength,
 )
@@ -48,31 +48,23 @@ _DONE_KO: Final[dict[ChangeKind, str]] = {
 _KEPT: Final = {"en": "the first analysis was kept", "ko": "첫 분석 유지"}
 _REFUSED: Final = {"en": "a change was proposed and not made", "ko": "수정을 제안했으나 채택하지 않음"}
 _CHANGED: Final = {"en": "the first analysis was changed", "ko": "첫 분석 수정"}
-"""For an episode of schema 1.1, which does not record its changes."""
-_OUTCOME: Final[dict[str, dict[Outcome, str]]] = {
+"""For an episode that does not record its changes."""
+_OUTCOME: Final[dict[str, dict[EpisodeType, str]]] = {
     "en": {
-        "confirmed": "this was confirmed",
-        "contradicted": "this was contradicted",
-        "open": "whether this was right is open",
+        "success": "this was confirmed",
+        "harm": "this was contradicted",
+        "neutral": "whether this was right is open",
     },
-    "ko": {"confirmed": "확인됨", "contradicted": "반박됨", "open": "미정"},
+    "ko": {"success": "확인됨", "harm": "반박됨", "neutral": "미정"},
 }
 _RISKS: Final = frozenset(risk for literal in get_args(PrincipleRisk) for risk in get_args(literal))
-
-
-def recorded_outcome(episode: AnyEpisode) -> Outcome:
-    """Return the outcome of an episode; one of schema 1.1 records none and is open.
-
-    A store returns episodes as persons judged them, so that a verdict is part of it.
-    """
-    return episode.outcome if isinstance(episode, EpisodeDraftV1_2) else "open"
 
 
 class _Case(NamedTuple):
     """A retrieved episode as advice sees it."""
 
-    episode: AnyEpisode
-    outcome: Outcome
+    episode: EpisodicMemoryEntryV1_3
+    outcome: EpisodeType
     principle: Principle
 
 
@@ -91,7 +83,7 @@ class OutcomeAdvisoryBuilder:
 
     def build_from_episodes(
         self,
-        episodes: Sequence[AnyEpisode],
+        episodes: Sequence[EpisodicMemoryEntryV1_3],
         query_signature: InputSignatureV1_1,
         *,
         query_tokens: frozenset[str] = frozenset(),
@@ -108,13 +100,13 @@ class OutcomeAdvisoryBuilder:
         """
         language: Literal["ko", "en"] = "ko" if query_signature.language == "ko" else "en"
         likeness = Likeness(query_signature, query_tokens)
-        cases = [self._case(episode, recorded_outcome(episode)) for episode in episodes]
+        cases = [self._case(episode) for episode in episodes]
         dangerous_pairs = _contradicted_pairs(cases)
         advisories: list[AdvisoryV1_2] = []
         warnings: list[tuple[str, str]] = []
         demoted = 0
         for case in cases:
-            is_dangerous = case.outcome == "contradicted" or not dangerous_pairs.isdisjoint(final_pairs(case.episode))
+            is_dangerous = case.outcome == "harm" or not dangerous_pairs.isdisjoint(final_pairs(case.episode))
             if is_dangerous and prohibit_dangerous:
                 wording = case.principle.anti_pattern(language) or _WITHHELD[language]
                 warnings.append((wording, case.principle.principle_id))
@@ -134,20 +126,20 @@ class OutcomeAdvisoryBuilder:
         return AdvisoryBuild(
             advisories=tuple(advisories),
             warnings=tuple(wording for wording, _ in warnings),
-            blocked_episode_n=sum(case.outcome == "contradicted" for case in cases) if prohibit_dangerous else 0,
+            blocked_episode_n=sum(case.outcome == "harm" for case in cases) if prohibit_dangerous else 0,
             blocked_advisory_n=len(warnings),
             demoted_advisory_n=demoted,
             dangerous=dangerous_pairs,
             warning_principles=tuple(principle_id for _, principle_id in warnings),
         )
 
-    def _case(self, episode: AnyEpisode, outcome: Outcome) -> _Case:
+    def _case(self, episode: EpisodicMemoryEntryV1_3) -> _Case:
         """Look the principle up by the outcome that counts now: a verdict may have come after the episode."""
-        about = _risk_key_of(episode)
+        about, outcome = _risk_key_of(episode), episode.outcome.value
         if about is None:
             known = self._catalogue.get(episode.correction.principle_id)
             return _Case(episode, outcome, known or self._catalogue.general)
-        principle = self._catalogue.lookup(about, episode.action_taken, TYPE_OF_OUTCOME[outcome])
+        principle = self._catalogue.lookup(about, episode.action_taken, outcome)
         return _Case(episode, outcome, principle)
 
 
@@ -161,7 +153,7 @@ def fixed_texts_v3() -> Iterable[str]:
         yield from outcomes.values()
 
 
-def _risk_key_of(episode: AnyEpisode) -> PrincipleRisk | None:
+def _risk_key_of(episode: EpisodicMemoryEntryV1_3) -> PrincipleRisk | None:
     for condition in episode.correction.applicable_conditions:
         name, _, value = condition.partition("=")
         if name == "risk" and value in _RISKS:
@@ -170,35 +162,32 @@ def _risk_key_of(episode: AnyEpisode) -> PrincipleRisk | None:
 
 
 def _contradicted_pairs(cases: Iterable[_Case]) -> frozenset[Pair]:
-    return frozenset(pair for case in cases if case.outcome == "contradicted" for pair in final_pairs(case.episode))
+    return frozenset(pair for case in cases if case.outcome == "harm" for pair in final_pairs(case.episode))
 
 
 def _type_of(case: _Case) -> AdvisoryType:
-    if case.outcome == "contradicted":
+    if case.outcome == "harm":
         return "failed_override_warning"
-    return "successful_override" if case.outcome == "confirmed" else "consistency_anchor"
+    return "successful_override" if case.outcome == "success" else "consistency_anchor"
 
 
 def _tail(case: _Case, language: Language) -> str:
     """Return what was done in the past case and how it turned out, in brackets."""
     key, done = ("ko" if language == "ko" else "en"), _done(case.episode, language)
     if not done:
-        changes = case.episode.changes if isinstance(case.episode, EpisodeDraftV1_2) else ()
-        return f"{CASE_MARK[key]}{(_REFUSED if changes else _KEPT)[key]}]"
+        return f"{CASE_MARK[key]}{(_REFUSED if case.episode.changes else _KEPT)[key]}]"
     outcome = _OUTCOME[key][case.outcome]
     if key == "ko":
         return f"{CASE_MARK[key]}{', '.join(done)}, {outcome}]"
     return f"{CASE_MARK[key]}{' and '.join(done)}; {outcome}]"
 
 
-def _done(episode: AnyEpisode, language: Language) -> list[str]:
+def _done(episode: EpisodicMemoryEntryV1_3, language: Language) -> list[str]:
     """Return what was changed in the past case, in words; nothing if the first analysis was kept."""
-    if isinstance(episode, EpisodeDraftV1_2):
+    if episode.changes:
         words = _DONE_KO if language == "ko" else _DONE_EN
         return list(dict.fromkeys(words[change.kind] for change in episode.changes if change.adopted))
-    before, after = episode.stage_snapshot.stage1, episode.stage_snapshot.final
-    changed = (before.aspects_norm, before.polarities) != (after.aspects_norm, after.polarities)
-    return [_CHANGED["ko" if language == "ko" else "en"]] if changed else []
+    return [_CHANGED["ko" if language == "ko" else "en"]] if is_changed(episode) else []
 
 
 def _strength(case: _Case, cases: Sequence[_Case]) -> Strength:
@@ -214,7 +203,7 @@ def _agreeing(case: _Case, cases: Sequence[_Case]) -> int:
 
 def _evidence(case: _Case, cases: Sequence[_Case]) -> EvidenceV1_1:
     before, after = case.episode.evaluation.risk_before.tags, case.episode.evaluation.risk_after.tags
-    is_anchor = case.outcome == "open"
+    is_anchor = case.outcome == "neutral"
     deltas = [other.episode.outcome_delta.delta_risk for other in cases]
     return EvidenceV1_1(
         source_episode_ids=(case.episode.episode_id,),

@@ -129,7 +129,7 @@ class PrincipleCatalogue:
     v3_sha256: str | None = None
     """The sha256 of the file with the texts under rules v3; None if there is none."""
     _by_id: Mapping[str, Principle] = field(init=False, repr=False, compare=False)
-    _table: Mapping[_Keys, Principle] = field(init=False, repr=False, compare=False)
+    _table: Mapping[tuple[str, str, str], Principle] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         by_id: dict[str, Principle] = {}
@@ -143,9 +143,12 @@ class PrincipleCatalogue:
         object.__setattr__(self, "_by_id", by_id)
         object.__setattr__(self, "_table", self._build_table())
 
-    def lookup(self, risk: PrincipleRisk, action: ActionTaken, outcome: EpisodeType) -> Principle:
-        """Return the principle that fits best: an exact outcome counts 4, an exact risk 2, an exact action 1."""
-        return self._table[risk, action, outcome]
+    def lookup(self, risk: PrincipleRisk, action: str, outcome: EpisodeType) -> Principle:
+        """Return the principle that fits best: an exact outcome counts 4, an exact risk 2, an exact action 1.
+
+        An action that the catalogue does not know is any action.
+        """
+        return self._table.get((risk, action, outcome), self.general)
 
     def in_v3_wording(self) -> "PrincipleCatalogue":
         """Return the catalogue with the texts as they read under rules v3."""
@@ -166,7 +169,7 @@ class PrincipleCatalogue:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def _build_table(self) -> dict[_Keys, Principle]:
+    def _build_table(self) -> Mapping[tuple[str, str, str], Principle]:
         by_keys: dict[_Keys, Principle] = {}
         for principle in sorted(self.entries, key=lambda entry: entry.principle_id):
             by_keys.setdefault(principle.keys, principle)

@@ -15,15 +15,16 @@ from episodic_absa.memory.advice.label_firewall import LabelFirewall, Screened
 from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, one_voice
 from episodic_absa.memory.advice.placebo import placebo_advisories
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
-from episodic_absa.memory.retrieval.past_index import IndexedEpisodes
-from episodic_absa.memory.retrieval.retriever import Retriever
+from episodic_absa.memory.memory_store import StoredEpisodes
+from episodic_absa.memory.retriever import Retriever
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1, InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.schemas.run import Coin
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
+from episodic_absa.store.uids import stored_uid
 from episodic_absa.vocabulary import Language
 
-Episodes = Sequence[AnyEpisode]
+Episodes = Sequence[EpisodicMemoryEntryV1_3]
 AdvisoryMaker = AdvisoryBuilder | OutcomeAdvisoryBuilder
 _NO_ADVICE: Final = AdvisoryBuild()
 
@@ -39,7 +40,7 @@ class AdviceMoment(NamedTuple):
     """The aspects of Stage1, which no advice may name."""
     retrieved: Episodes
     """What retrieval found in the store of the condition."""
-    store: IndexedEpisodes
+    store: StoredEpisodes
     """That store as it is at the turn of the sample."""
 
 
@@ -110,12 +111,11 @@ def retrieved_episodes(moment: AdviceMoment) -> Episodes:
 
 def random_episodes(moment: AdviceMoment) -> Episodes:
     """Return as many episodes as retrieval found, drawn by uid among all others of the sample's language."""
-    ordinals = moment.store.episode_index.live_in(moment.signature.language)
+    numbers = moment.store.numbers(moment.signature.language)
+    own = stored_uid(moment.uid)
     taken = {episode.episode_id for episode in moment.retrieved}
-    drawn = (moment.store.at(ordinals[place]) for place in drawn_places(moment.uid, len(ordinals)))
-    others = (
-        episode for episode in drawn if episode.episode_id not in taken and episode.provenance.source_id != moment.uid
-    )
+    drawn = (moment.store.numbered(numbers[place]) for place in drawn_places(moment.uid, len(numbers)))
+    others = (episode for episode in drawn if episode.episode_id not in taken and episode.provenance.source_id != own)
     return tuple(islice(others, len(moment.retrieved)))
 
 

@@ -1,7 +1,7 @@
-"""Builds the episode and the tally of a sample from ids, enumerations and short terms, never from free text."""
+"""Builds the episode and the answer of a sample from ids, enumerations and short terms, never from free text."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from episodic_absa.final_tuples import (
     conflicting_aspects,
@@ -25,7 +25,6 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
     CorrectionV1_1,
-    EpisodeDraftV1_1,
     EvaluationV1_1,
     InputSignatureV1_1,
     OutcomeDeltaV1_1,
@@ -33,15 +32,23 @@ from episodic_absa.schemas.memory_v1_1 import (
     SnapshotV1_1,
     StageSnapshotV1_1,
 )
-from episodic_absa.schemas.memory_v1_2 import AnyDraft, ChangeOutcomeV1_2, EpisodeDraftV1_2, TallyV1_2
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
+from episodic_absa.schemas.stored.memory_v1_3 import (
+    DEFAULT_NAMESPACE,
+    AnsweredPairV1_3,
+    AnswerV1_3,
+    ChangeV1_3,
+    EpisodeDraftV1_3,
+    OutcomeV1_3,
+)
 from episodic_absa.vocabulary import (
     L3_RISKS,
     SEVERITY_WEIGHT,
     ActionTaken,
     EpisodeType,
     ErrorCategory,
+    Language,
     Outcome,
-    OutcomeBy,
     Polarity,
     RiskId,
     RiskType,
@@ -81,9 +88,9 @@ class EpisodeBuilder:
         moderator_summary: ModeratorSummary,
         provenance: ProvenanceV1_1,
         *,
-        episode_type: EpisodeType | None = None,
-    ) -> EpisodeDraftV1_1:
-        """Return the episode that seed rules write, without an id: the store gives it one.
+        turned_out: OutcomeV1_3 | None = None,
+    ) -> EpisodeDraftV1_3:
+        """Return the episode of a sample, without an id: the store gives it one.
 
         Args:
             text: used to normalise the terms that occur in it.
@@ -92,7 +99,7 @@ class EpisodeBuilder:
             outcome: the patched result, adopted or not.
             moderator_summary: its selected stage says whether the patched result is final.
             provenance: the sample, split and seed that the episode comes from.
-            episode_type: whether the case went well; None leaves that to risk and override.
+            turned_out: how the case did; None leaves that to risk and override.
         """
         adopted = moderator_summary.selected_stage == "stage2"
         before = stage1.atsa.sentiments
@@ -113,18 +120,18 @@ class EpisodeBuilder:
         had_conflict = bool(conflicting_aspects(tuples_before))
         has_implicit = any(item.is_implicit and not item.is_backfilled for item in before)
         action = action_taken(stage1, outcome, adopted=adopted)
-        episode_type = episode_type or evaluation.episode_type
+        turned_out = turned_out or OutcomeV1_3(by="risk", value=evaluation.episode_type)
         about = risk_key(
             ((risk.type, risk.severity) for risk in risks_before),
             has_conflict=had_conflict,
             has_implicit=has_implicit,
         )
-        principle = self._catalogue.lookup(about, action, episode_type)
+        principle = self._catalogue.lookup(about, action, turned_out.value)
         snapshot = StageSnapshotV1_1(
             stage1=_snapshot(before, tuples_before, text), final=_snapshot(final, tuples_after, text)
         )
-        return EpisodeDraftV1_1(
-            episode_type=episode_type,
+        return EpisodeDraftV1_3(
+            outcome=turned_out,
             error_category=error_categories(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
             risk_type=risk_type_of(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
             action_taken=action,
@@ -144,7 +151,7 @@ class EpisodeBuilder:
             provenance=provenance,
         )
 
-    def build_with_outcome(
+    def build_with_changes(
         self,
         text: str,
         signature: InputSignatureV1_1,
@@ -152,69 +159,66 @@ class EpisodeBuilder:
         outcome: ReviewOutcome,
         moderator_summary: ModeratorSummary,
         provenance: ProvenanceV1_1,
-    ) -> EpisodeDraftV1_2:
-        """Return the episode that rules v3 write: the outcome of its changes decides its type. Arguments as above."""
-        decided = outcome_of(outcome.changes)
-        episode_type = TYPE_OF_OUTCOME[decided.outcome]
-        draft = self.build(text, signature, stage1, outcome, moderator_summary, provenance, episode_type=episode_type)
-        return with_outcome(draft, decided, outcome.changes)
+    ) -> EpisodeDraftV1_3:
+        """Return the episode that rules v3 write, with its changes, whose outcome decides. Arguments as above."""
+        changes = sorted(
+            (ChangeV1_3(adopted=change.adopted, kind=change.kind) for change in outcome.changes),
+            key=lambda change: (change.kind, change.adopted),
+        )
+        draft = self.build(
+            text, signature, stage1, outcome, moderator_summary, provenance, turned_out=outcome_of(outcome.changes)
+        )
+        return draft.model_copy(update={"changes": tuple(changes)})
 
 
-def tally_of(draft: AnyDraft) -> TallyV1_2:
-    """Return the tally of the sample that an episode was built from: the targets of its final result.
+def answer_of(
+    source_id: str, language: Language, tuples: Iterable[FinalTuple], text: str, *, namespace: str = DEFAULT_NAMESPACE
+) -> AnswerV1_3:
+    """Return the answer of a review: its final pairs, as a store holds them.
 
     The terms are sorted, so that they do not repeat the order of the text. Backfills are no predictions and left out;
     so are terms that are too long to be stored: all of them would count as one.
+
+    Args:
+        source_id: the uid of the review.
+        language: of the review.
+        tuples: of the final result.
+        text: used to normalise the terms that occur in it.
+        namespace: whose answer it is.
     """
-    return TallyV1_2(
-        language=draft.input_signature.language,
-        source_id=draft.provenance.source_id,
-        terms=tuple(sorted(term for term in draft.stage_snapshot.final.polarities if term not in ("", LONG_TERM))),
+    by_term = representatives(predicted(tuples), key=lambda term: stored_term(norm_key(term, text), text))
+    return AnswerV1_3(
+        language=language,
+        namespace=namespace,
+        pairs=tuple(
+            AnsweredPairV1_3(aspect=term, p=pair.confidence, polarity=pair.polarity)
+            for term, pair in sorted(by_term.items())
+            if term not in ("", LONG_TERM)
+        ),
+        source_id=source_id,
     )
 
 
-class DecidedOutcome(NamedTuple):
-    """How the changes of a sample turned out, and who says so."""
-
-    outcome: Outcome = "open"
-    by: OutcomeBy | None = None
+_VALUE_OF_OUTCOME: Final[Mapping[Outcome, EpisodeType]] = {"contradicted": "harm", "confirmed": "success"}
 
 
-TYPE_OF_OUTCOME: Final[Mapping[Outcome, EpisodeType]] = {
-    "confirmed": "success",
-    "contradicted": "harm",
-    "open": "neutral",
-}
-"""Under rules v3 the outcome alone decides the type. Risks are recorded and decide nothing."""
+def outcome_of(changes: Sequence[ChangeOutcomeV1_2]) -> OutcomeV1_3:
+    """Return the outcome of an episode of rules v3.
 
-
-def outcome_of(changes: Sequence[ChangeOutcomeV1_2]) -> DecidedOutcome:
-    """Return the outcome of an episode: of its adopted changes one that is contradicted decides, else a confirmed one.
-
-    A refused change left no trace in the result, so it decides nothing. Where reader and referee agree, the referee
-    is named.
+    Of its adopted changes one that is contradicted decides, else a confirmed one. A refused change left no trace in the
+    result, so it decides nothing. Where reader and referee agree, the referee is named.
 
     Example:
         >>> confirmed = ChangeOutcomeV1_2(adopted=True, kind="drop", outcome="confirmed", outcome_by="reader")
         >>> outcome_of([confirmed, ChangeOutcomeV1_2(adopted=True, kind="add", outcome="open")])
-        DecidedOutcome(outcome='confirmed', by='reader')
+        OutcomeV1_3(by='reader', value='success')
     """
     adopted = [change for change in changes if change.adopted]
-    outcomes: tuple[Outcome, ...] = ("contradicted", "confirmed")
-    for outcome in outcomes:
+    for outcome, value in _VALUE_OF_OUTCOME.items():
         sources = {change.outcome_by for change in adopted if change.outcome == outcome}
         if sources:
-            return DecidedOutcome(outcome, "referee" if "referee" in sources else "reader")
-    return DecidedOutcome()
-
-
-def with_outcome(
-    draft: EpisodeDraftV1_1, decided: DecidedOutcome, changes: Sequence[ChangeOutcomeV1_2]
-) -> EpisodeDraftV1_2:
-    """Return an episode as 1.2 holds it, with its changes in an order that does not depend on the text."""
-    fields = {name: getattr(draft, name) for name in EpisodeDraftV1_1.model_fields if name != "schema_version"}
-    ordered = sorted(changes, key=lambda change: (change.kind, change.adopted, change.outcome, change.outcome_by or ""))
-    return EpisodeDraftV1_2(**fields, changes=tuple(ordered), outcome=decided.outcome, outcome_by=decided.by)
+            return OutcomeV1_3(by="referee" if "referee" in sources else "reader", value=value)
+    return OutcomeV1_3(by="reader", value="neutral")
 
 
 def correction_of(principle: Principle, signature: InputSignatureV1_1, about: str) -> CorrectionV1_1:

@@ -10,8 +10,8 @@ from episodic_absa.errors import LeakageError
 from episodic_absa.language import ends_in_predicate, load_lexicon, norm
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyDraft
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
+from episodic_absa.store.uids import stored_uid
 from episodic_absa.vocabulary import (
     RISK_IDS,
     STRUCTURES,
@@ -63,7 +63,7 @@ def refuse_forbidden_keys(value: Any) -> None:
             raise LeakageError(f"an episode must not hold the key {path}", field=path)
 
 
-def refuse_open_vocabulary(draft: AnyDraft | EpisodeDraftV1_3, catalogue: PrincipleCatalogue) -> None:
+def refuse_open_vocabulary(draft: EpisodeDraftV1_3, catalogue: PrincipleCatalogue) -> None:
     """Raise LeakageError unless every string is a short term, an id or a text of the catalogue or the vocabulary."""
     summary, correction, marker = draft.case_summary, draft.correction, draft.input_signature.contrast_marker
     principle, judged = catalogue.get(correction.principle_id), draft.stage_snapshot
@@ -88,7 +88,7 @@ def refuse_open_vocabulary(draft: AnyDraft | EpisodeDraftV1_3, catalogue: Princi
 
 
 def refuse_open_terms(field: str, terms: Iterable[str]) -> None:
-    """Raise LeakageError unless every term of a tally or a verdict is one that `stored_term` gives.
+    """Raise LeakageError unless every term of an answer or a verdict is one that `stored_term` gives.
 
     Example:
         >>> refuse_open_terms("terms", ("room", "long_term"))
@@ -142,11 +142,13 @@ def is_id(uid: str, text: str) -> bool:
     return not any(map(str.isspace, uid)) and (uid.isascii() or 2 * len(uid) <= len(text))
 
 
-def refuse_text_runs(draft: AnyDraft, text: str, language: Language) -> None:
+def refuse_text_runs(draft: EpisodeDraftV1_3, text: str, language: Language) -> None:
     """Raise LeakageError if a string of the episode, aspect terms excepted, repeats a run of the sample's text."""
     runs = TextRuns(text, language)
     for field, string in _strings(draft.model_dump(), ""):
-        if runs.stand_in(string) and not (field == _SOURCE_ID and is_id(string, text)):
+        # The store hashes an id that looks like text.
+        is_uid = field == _SOURCE_ID and (is_id(string, text) or stored_uid(string) != string)
+        if runs.stand_in(string) and not is_uid:
             raise LeakageError(f"{field} repeats the text of the sample; nothing was stored", field=field)
 
 

@@ -3,10 +3,10 @@
 Seed rules store failures, outcomes of overrides, and kinds of cases not seen recently. Rules v3 store what can teach.
 """
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from episodic_absa.memory.retrieval.past_index import PastIndex
-from episodic_absa.schemas.memory_v1_2 import AnyDraft
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.vocabulary import StorageTag
 
 _SEVERE: Final = 3
@@ -36,7 +36,7 @@ def teaching_tags(teaching: Teaching) -> tuple[StorageTag, ...]:
     return tuple(tag for tag, holds in tests if holds)
 
 
-def storage_tags(draft: AnyDraft, index: PastIndex) -> tuple[StorageTag, ...]:
+def storage_tags(draft: EpisodeDraftV1_3, is_novel: Callable[[EpisodeDraftV1_3], bool]) -> tuple[StorageTag, ...]:
     """Return every reason of seed rules to store an episode; an empty tuple means that it is skipped."""
     evaluation = draft.evaluation
     tests: list[tuple[StorageTag, bool]] = [
@@ -53,6 +53,6 @@ def storage_tags(draft: AnyDraft, index: PastIndex) -> tuple[StorageTag, ...]:
                 or draft.outcome_delta.conflict_resolved is not None
             ),
         ),
-        ("novelty", index.is_novel(draft)),
+        ("novelty", is_novel(draft)),
     ]
     return tuple(tag for tag, holds in tests if holds)

@@ -11,7 +11,9 @@ from episodic_absa.errors import InputError
 from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK, AdvisoryBuilder
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.retrieval.retriever import Retriever
+from episodic_absa.memory.episodes.judged_episode import is_changed
+from episodic_absa.memory.memory_store import MemoryStore
+from episodic_absa.memory.retriever import Retriever
 from episodic_absa.memory.situations.situation import Situation
 from episodic_absa.memory.situations.situation_episode import (
     Action,
@@ -20,9 +22,8 @@ from episodic_absa.memory.situations.situation_episode import (
     signature_of,
     situation_episode,
 )
-from episodic_absa.memory.store.open_store import open_store
 from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import EpisodeType, Expects, Language
 
 _CASE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")
@@ -98,7 +99,7 @@ class AgentMemory:
         self._retriever = Retriever(topk=topk)
         self._advisories = AdvisoryBuilder(self._catalogue)
         self._firewall = LabelFirewall()
-        self._store = open_store(store)
+        self._store = MemoryStore(store)
 
     def recall(self, situation: Situation, *, case_id: str | None = None) -> Advice:
         """Return the advice of the most similar past cases. Call it before the decision.
@@ -169,24 +170,20 @@ class AgentMemory:
         return principle.expects if principle is not None else None
 
 
-def _proven(episodes: Sequence[AnyEpisode]) -> Literal["change", "hold"] | None:
+def _proven(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Literal["change", "hold"] | None:
     """Return what the most similar case with a clear outcome speaks for."""
     for episode in episodes:
         if episode.episode_type in ("success", "harm"):
-            return "change" if _is_changed(episode) == (episode.episode_type == "success") else "hold"
+            return "change" if is_changed(episode) == (episode.episode_type == "success") else "hold"
     return None
 
 
-def _is_changed(episode: AnyEpisode) -> bool:
-    return episode.action_taken in ("polarity_flip", "neutral_fallback")
-
-
-def _message(message: str, episode: AnyEpisode, language: Language) -> str:
+def _message(message: str, episode: EpisodicMemoryEntryV1_3, language: Language) -> str:
     """Return an advisory's principle with what became of the case, in plain words."""
     principle, _, _ = message.partition(OUTCOME_MARK)
     spoken = "ko" if language == "ko" else "en"
     past_case, (changed, kept) = _PAST_CASE[spoken]
-    action = changed if _is_changed(episode) else kept
+    action = changed if is_changed(episode) else kept
     return principle + past_case.format(action=action, outcome=_OUTCOMES[spoken][episode.episode_type])
 
 

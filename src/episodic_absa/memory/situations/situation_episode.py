@@ -14,15 +14,13 @@ from episodic_absa.memory.situations.situation import Situation
 from episodic_absa.schemas.absa import StructuralRisk, risk_vector
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
-    EpisodeDraftV1_1,
     EvaluationV1_1,
     InputSignatureV1_1,
     OutcomeDeltaV1_1,
     ProvenanceV1_1,
     RiskVectorV1_1,
-    SnapshotV1_1,
-    StageSnapshotV1_1,
 )
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3, OutcomeV1_3
 from episodic_absa.vocabulary import SEVERITY_WEIGHT, ActionTaken, EpisodeType, RiskId
 
 Action = Literal["kept", "changed"]
@@ -32,7 +30,6 @@ Outcome = Literal["better", "worse", "unclear"]
 
 ACTION_TAKEN: Final[dict[Action, ActionTaken]] = {"kept": "abstain", "changed": "polarity_flip"}
 EPISODE_TYPE: Final[dict[Outcome, EpisodeType]] = {"better": "success", "worse": "harm", "unclear": "neutral"}
-_NOTHING_JUDGED: Final = SnapshotV1_1(aspects_norm=(), confidence=0.0, polarities={})
 
 
 def signature_of(situation: Situation) -> InputSignatureV1_1:
@@ -64,7 +61,7 @@ def risk_ids(situation: Situation) -> tuple[RiskId, ...]:
 
 def situation_episode(
     situation: Situation, action: Action, outcome: Outcome, case_id: str, catalogue: PrincipleCatalogue
-) -> EpisodeDraftV1_1:
+) -> EpisodeDraftV1_3:
     """Return the episode of a situation, without an id: the store gives it one."""
     signature = signature_of(situation)
     risks = tuple(
@@ -76,8 +73,8 @@ def situation_episode(
         ((risk.type, risk.severity) for risk in risks), has_conflict=situation.conflict, has_implicit=False
     )
     principle = catalogue.lookup(about, ACTION_TAKEN[action], EPISODE_TYPE[outcome])
-    return EpisodeDraftV1_1(
-        episode_type=EPISODE_TYPE[outcome],
+    return EpisodeDraftV1_3(
+        outcome=OutcomeV1_3(by="agent", value=EPISODE_TYPE[outcome]),
         error_category=error_categories(risks, had_conflict=situation.conflict, has_implicit=False),
         risk_type=risk_type_of(risks, had_conflict=situation.conflict, has_implicit=False),
         action_taken=ACTION_TAKEN[action],
@@ -88,7 +85,6 @@ def situation_episode(
             rationale_summary=f"proposals=none; action={ACTION_TAKEN[action]}; "
             f"adopt={'debate_action' if action == 'changed' else 'low_signal'}",
         ),
-        stage_snapshot=StageSnapshotV1_1(stage1=_NOTHING_JUDGED, final=_NOTHING_JUDGED),
         correction=correction_of(principle, signature, about),
         evaluation=evaluation,
         outcome_delta=OutcomeDeltaV1_1(

@@ -14,8 +14,7 @@ from episodic_absa.metrics.statistics.claims import (
     ClaimLanguage,
     claim_label,
     claim_sentence,
-    claim_strength,
-    excludes_zero,
+    few_reviews,
     power_sentence,
 )
 from episodic_absa.metrics.statistics.comparison import PRIMARY, Comparison, compare
@@ -25,10 +24,11 @@ from episodic_absa.metrics.statistics.mcnemar import McNemar
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
-from episodic_absa.metrics.statistics.power import detectable_difference, required_n
+from episodic_absa.metrics.statistics.power import FEWEST_REVIEWS, detectable_difference, required_n, reviews_for
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
 
 __all__ = [
+    "FEWEST_REVIEWS",
     "NO_VARIATION",
     "PRIMARY",
     "PROCESS_LABEL",
@@ -45,10 +45,9 @@ __all__ = [
     "bootstrap_intervals",
     "claim_label",
     "claim_sentence",
-    "claim_strength",
     "compare",
     "detectable_difference",
-    "excludes_zero",
+    "few_reviews",
     "find_unsupported_claims",
     "holm",
     "interval_text",
@@ -59,6 +58,7 @@ __all__ = [
     "power_sentence",
     "ratio_intervals",
     "required_n",
+    "reviews_for",
     "signed",
     "verdict_sentence",
 ]

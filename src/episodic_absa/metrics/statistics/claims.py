@@ -7,15 +7,27 @@ exact test gives p = 0.125. Where the order of the samples changes results, the 
 
 from typing import Final, Literal
 
-from episodic_absa.metrics.per_sample.sample_values import MICRO_RECALL
-from episodic_absa.metrics.statistics.comparison import Comparison
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, signed
-from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
+from episodic_absa.metrics.statistics.paired.difference import PairedDifference
+from episodic_absa.metrics.statistics.paired.doubts import DOUBT_WORDS
 from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
+from episodic_absa.metrics.statistics.power import FEWEST_REVIEWS
 
 ClaimLanguage = Literal["en", "ko"]
 
 PROCESS_LABEL: Final = {"en": "process, not outcome", "ko": "결과 지표가 아닌 과정 지표"}
+_KINDS: Final = {
+    "en": {
+        "process": f"; {PROCESS_LABEL['en']}",
+        "efficiency": "; cost, not quality",
+        "outcome": "; neither direction is better",
+    },
+    "ko": {
+        "process": f"{PROCESS_LABEL['ko']}입니다",
+        "efficiency": "품질이 아닌 비용 지표입니다",
+        "outcome": "더 나은 방향이 없습니다",
+    },
+}
 NO_VARIATION: Final = {"en": "no variation", "ko": "변동 없음"}
 
 _LABELS: Final = {
@@ -28,29 +40,6 @@ _LABELS: Final = {
         "significant": {True: "A 유의하게 우수", False: "A 유의하게 나쁨"},
     },
 }
-
-
-def excludes_zero(difference: PairedDifference) -> bool:
-    """Return whether the difference has an interval and 0 lies outside it."""
-    return difference.excludes_zero
-
-
-def claim_strength(difference: PairedDifference, comparison: Comparison | None = None) -> Claim:
-    """Return the strongest claim that a difference supports.
-
-    "none": not an outcome metric, an interval that includes 0, p of .05 or more over reviews or over orders, or A
-    better beside worse recall. "direction": A is better or worse. "significant": the corrected p is below .05 as well,
-    and there are at least five orders where order changes results.
-
-    Args:
-        difference: the difference of one metric, from `compare`.
-        comparison: its comparison; only a difference that was not made by `compare` needs it, for the recall rule.
-    """
-    if comparison is not None and not difference.recall_worse:
-        recall = comparison.of(MICRO_RECALL)
-        is_worse = recall.claim != "none" and not recall.favours_a
-        return difference.model_copy(update={"recall_worse": is_worse}).claim
-    return difference.claim
 
 
 def claim_sentence(a: str, b: str, difference: PairedDifference, language: ClaimLanguage = "en") -> str:
@@ -71,24 +60,26 @@ def claim_label(difference: PairedDifference, language: ClaimLanguage = "en") ->
         return PROCESS_LABEL[language]
     if not difference.variation:
         return NO_VARIATION[language] if difference.n_uids > 1 else ""
-    strength = claim_strength(difference)
+    strength = difference.claim
     return "" if strength == "none" else _LABELS[language][strength][difference.favours_a]
 
 
 def power_sentence(difference: PairedDifference, language: ClaimLanguage = "en") -> str:
-    """Return the smallest difference that this many reviews can show, and how many the observed difference needs.
-
-    The sentence is empty for a difference without variation.
-    """
+    """Return the smallest difference that this many reviews can show; empty for a difference without variation."""
     if difference.detectable is None:
         return ""
-    smallest, n, needed = f"{difference.detectable:.3f}", difference.n_uids, difference.needed_n
+    smallest, n = f"{difference.detectable:.3f}", difference.n_uids
     if language == "ko":
         size = f"{difference.metric}의 차이가 {smallest} 이상일 때"
-        first = f"리뷰 {n:,}건으로는 {size} 80 % 검정력으로 검출할 수 있습니다"
-        return f"{first}. 관측된 차이를 검출하려면 리뷰 약 {needed:,}건이 필요합니다." if needed else f"{first}."
-    first = f"{_reviews(n)} can show a difference in {difference.metric} of {smallest} or more with 80 % power"
-    return f"{first}; the observed difference needs about {needed:,} reviews." if needed else f"{first}."
+        return f"리뷰 {n:,}건으로는 {size} 80 % 검정력으로 검출할 수 있습니다."
+    return f"{_reviews(n)} can show a difference in {difference.metric} of {smallest} or more with 80 % power."
+
+
+def few_reviews(n: int, language: ClaimLanguage = "en") -> str:
+    """Return the sentence about figures of fewer reviews than 30."""
+    if language == "ko":
+        return f"리뷰가 {n:,}건뿐입니다. {FEWEST_REVIEWS}건보다 적은 수치는 이 리뷰들만 설명합니다."
+    return f"Only {_reviews(n)}: figures of fewer than {FEWEST_REVIEWS} describe these reviews and hardly any others."
 
 
 def _english(a: str, b: str, paired: PairedDifference) -> str:
@@ -100,9 +91,9 @@ def _english(a: str, b: str, paired: PairedDifference) -> str:
         return f"{start}: {signed(paired.difference)} over {_reviews(paired.n_uids)}, {why}."
     interval = interval_text(paired.ci_low, paired.ci_high)
     numbers = f"{signed(paired.difference)}, 95 % CI {interval}, {_data(paired)}, {_tests(paired)}"
-    strength = claim_strength(paired)
+    strength = paired.claim
     if strength == "none":
-        return f"{start}: {numbers}{_no_claim_en(paired)}."
+        return f"{start}: {numbers}{_no_claim(paired, 'en')}."
     comparative = "better" if paired.favours_a else "worse"
     if strength == "significant":
         return f"{a} is significantly {comparative} than {b} in {paired.metric}: {numbers}."
@@ -112,22 +103,10 @@ def _english(a: str, b: str, paired: PairedDifference) -> str:
     return f"{a} is {comparative} than {b} in {paired.metric}: {numbers}; {limit}."
 
 
-def _no_claim_en(paired: PairedDifference) -> str:
-    if paired.kind == "process":
-        return f"; {PROCESS_LABEL['en']}"
-    if paired.kind == "efficiency":
-        return "; cost, not quality"
-    if paired.no_claim == "one_order":
-        return f"; the memory grows and was seen in one order, so no claim is made: run {FEWEST_CLAIMED} orders"
-    if paired.no_claim == "test":
-        return "; the interval excludes 0 but the permutation test does not reject, so no claim is made"
-    if paired.no_claim == "orders":
-        return "; the test over orders does not reject, so no claim is made"
-    if paired.no_claim == "unseen":
-        return "; no review differs the other way, and reviews not drawn could undo it, so no claim is made"
-    if paired.no_claim == "recall":
-        return "; recall fell, so no claim is made"
-    return "; the interval includes 0, so the data are consistent with no difference"
+def _no_claim(paired: PairedDifference, language: ClaimLanguage) -> str:
+    if paired.no_claim == "kind":
+        return _KINDS[language][paired.kind]
+    return DOUBT_WORDS[paired.no_claim][language == "ko"]
 
 
 def _korean(a: str, b: str, paired: PairedDifference) -> str:
@@ -140,9 +119,9 @@ def _korean(a: str, b: str, paired: PairedDifference) -> str:
     interval = interval_text(paired.ci_low, paired.ci_high)
     orders = f"(순서 {paired.orders_n}개)" if paired.orders_n > 1 else ""
     details = f"95 % 신뢰구간 {interval}, 리뷰 {paired.n_uids:,}건{orders}, {_tests(paired)}"
-    strength = claim_strength(paired)
+    strength = paired.claim
     if strength == "none":
-        return f"{start} {signed(paired.difference)}입니다({details}). {_no_claim_ko(paired)}."
+        return f"{start} {signed(paired.difference)}입니다({details}). {_no_claim(paired, 'ko')}."
     adverb = "유의하게 " if strength == "significant" else ""
     predicate = "우수합니다" if paired.favours_a else "나쁩니다"
     limit = " 이 쌍의 결과 지표 검정에 Holm 보정을 하면 확인되지 않습니다."
@@ -153,25 +132,6 @@ def _korean(a: str, b: str, paired: PairedDifference) -> str:
     # "쪽이" fits any name; the particle after a bare name would depend on how the name is read aloud.
     claim = f"{a} 쪽이 {b}보다 {paired.metric} 기준으로 {adverb}{predicate}"
     return f"{claim}({signed(paired.difference)}, {details}).{limit}"
-
-
-def _no_claim_ko(paired: PairedDifference) -> str:
-    if paired.kind == "process":
-        return f"{PROCESS_LABEL['ko']}입니다"
-    if paired.kind == "efficiency":
-        return "품질이 아닌 비용 지표입니다"
-    if paired.no_claim == "one_order":
-        orders = f"순서 {FEWEST_CLAIMED}개로 실행하십시오"
-        return f"메모리가 쌓이는 순서를 하나만 보았으므로 차이를 주장하지 않습니다. {orders}"
-    if paired.no_claim == "orders":
-        return "순서에 대한 검정에서 기각되지 않아 차이를 주장하지 않습니다"
-    if paired.no_claim == "unseen":
-        return "반대 방향의 리뷰가 없고, 뽑히지 않은 리뷰가 이 차이를 없앨 수 있어 차이를 주장하지 않습니다"
-    if paired.no_claim == "recall":
-        return "재현율이 떨어졌으므로 차이를 주장하지 않습니다"
-    if paired.no_claim == "test":
-        return "신뢰구간은 0을 포함하지 않지만 순열 검정에서 기각되지 않아 차이를 주장하지 않습니다"
-    return "신뢰구간이 0을 포함하므로 차이가 없다는 가설과 모순되지 않습니다"
 
 
 def _tests(paired: PairedDifference) -> str:

@@ -1,9 +1,9 @@
 """The paired comparison of two conditions by review and order. Every difference is A minus B."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, sqrt
 from statistics import NormalDist
-from typing import Final
+from typing import Final, NamedTuple
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.memory_use import was_injected
@@ -12,23 +12,19 @@ from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar, mcnemar
 from episodic_absa.metrics.statistics.paired.assessment import Assessment, assess
+from episodic_absa.metrics.statistics.paired.cells import PairedCells
 from episodic_absa.metrics.statistics.paired.difference import PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT, equivalence_of
 from episodic_absa.metrics.statistics.pairing import PairedMetric, PairedSamples, by_uid_and_seed, pair_samples
-from episodic_absa.metrics.statistics.power import POWER, detectable_difference, required_n
+from episodic_absa.metrics.statistics.power import POWER, detectable_difference, reviews_for
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_of
 from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS
-from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 PRIMARY: Final = "tuple_f1_explicit"
 _MATCHES: Final = "exact_match"
 _MCNEMAR: Final = "mcnemar"
-_FEWEST: Final = 2
-_SHARES: Final = frozenset(
-    metric for metric in PAIRED_METRICS if definition_of(metric).kind == "outcome" and metric != "delta_f1"
-)
-"""Metrics whose values lie between 0 and 1."""
 
 
 class Comparison(FrozenModel):
@@ -39,8 +35,8 @@ class Comparison(FrozenModel):
     metrics: tuple[PairedDifference, ...]
     """The primary metric first."""
     mcnemar: McNemar | None
-    deciding_n: int | None = None
-    """Reviews that would show the smallest effect of interest in the primary metric with 80 % power."""
+    orders_run: Count = 1
+    """Orders of samples on both sides; `orders_n` of a metric counts those that are different."""
 
     def of(self, metric: str) -> PairedDifference:
         """Return the difference of one metric of PAIRED_METRICS."""
@@ -53,7 +49,7 @@ class Comparison(FrozenModel):
 
     def verdict(self) -> Verdict:
         """Return what the comparison says about its primary metric."""
-        return verdict_of(self.primary, deciding_n=self.deciding_n)
+        return verdict_of(self.primary)
 
     def __repr__(self) -> str:
         primary = self.primary
@@ -72,6 +68,8 @@ def compare(
     seed: int = SEED,
     primary: str = PRIMARY,
     smallest_effect: float = SMALLEST_EFFECT,
+    same_by_construction: bool = False,
+    alike: Mapping[int, int] | None = None,
 ) -> Comparison:
     """Compare two conditions on the samples that they share, by uid, order and seed.
 
@@ -85,6 +83,8 @@ def compare(
         seed: seed of the random draws; equal seeds give equal numbers on every machine.
         primary: the metric that answers the question, an outcome metric of PAIRED_METRICS.
         smallest_effect: the smallest absolute difference in an outcome metric that would matter.
+        same_by_construction: whether the conditions cannot differ, because neither shows memory to anything.
+        alike: the orders that are equal, from `pair_samples` of all samples, where the cards are a part of them.
 
     Returns:
         One `PairedDifference` per metric of PAIRED_METRICS, and McNemar's test on exact matches.
@@ -95,34 +95,37 @@ def compare(
     """
     _require_question(primary, smallest_effect)
     samples = pair_samples(
-        by_uid_and_seed(cards_a, name_a), by_uid_and_seed(cards_b, name_b), count_backfilled=count_backfilled
+        by_uid_and_seed(cards_a, name_a),
+        by_uid_and_seed(cards_b, name_b),
+        count_backfilled=count_backfilled,
+        alike=alike,
     )
     paired = {metric: samples.of(metric) for metric in sorted(PAIRED_METRICS, key=lambda metric: metric != primary)}
-    assessed = _assess(paired, resamples, seed)
+    measure = _Measure(
+        is_random=any(row.cells is not None and row.cells.varies_by_order for row in paired.values()),
+        grows=_grows(cards_a) or _grows(cards_b),
+        smallest_effect=smallest_effect,
+        same_by_construction=same_by_construction,
+        resamples=resamples,
+        seed=seed,
+    )
+    assessed = measure.assess({metric: row.cells for metric, row in paired.items() if row.cells is not None})
     described = [
-        _describe(metric, paired[metric], assessed.get(metric), smallest_effect, is_primary=metric == primary)
+        measure.describe(metric, paired[metric], assessed.get(metric), is_primary=metric == primary)
         for metric in paired
     ]
-    if _grows(cards_a) or _grows(cards_b):
-        described = [_of_growing_memory(row) for row in described]
+    described = [measure.with_failed(row, *samples.with_failed(row.metric)) for row in described]
     metrics, matched = _corrected(described, paired, _mcnemar(samples))
     fell = next(row for row in metrics if row.metric == MICRO_RECALL)
     if fell.claim != "none" and not fell.favours_a:
         metrics = tuple(row.model_copy(update={"recall_worse": True}) for row in metrics)
-    deciding_n = _deciding_n(assessed.get(primary), smallest_effect)
-    return Comparison(a=name_a, b=name_b, metrics=metrics, mcnemar=matched, deciding_n=deciding_n)
+    orders_run = max(len({order for _, order, _ in samples.keys}), 1)
+    return Comparison(a=name_a, b=name_b, metrics=metrics, mcnemar=matched, orders_run=orders_run)
 
 
 def _grows(cards: Sequence[Scorecard]) -> bool:
     """Return whether prompts showed a memory to which these samples added."""
     return any(card.store_decision == "stored" for card in cards) and any(map(was_injected, cards))
-
-
-def _of_growing_memory(row: PairedDifference) -> PairedDifference:
-    grown = row.model_copy(update={"grows": True})
-    # One order bounds no effect: another order may have another one.
-    is_open = grown.hangs_on_one_order and grown.equivalence is not None
-    return grown.model_copy(update={"equivalence": "undecided"}) if is_open else grown
 
 
 def _require_question(primary: str, smallest_effect: float) -> None:
@@ -133,63 +136,117 @@ def _require_question(primary: str, smallest_effect: float) -> None:
         raise ValueError(f"the smallest effect is above 0 and at most 1, got {smallest_effect}")
 
 
-def _assess(paired: dict[str, PairedMetric], resamples: int, seed: int) -> dict[str, Assessment]:
-    """Return what the statistics say about every metric with a pair."""
-    tables = {metric: pairing.cells for metric, pairing in paired.items() if pairing.cells is not None}
-    # If any value changes with the order, memory saw something else: then order is random for all metrics.
-    is_random = any(cells.varies_by_order for cells in tables.values())
-    assessed = assess(list(tables.values()), orders_are_random=is_random, resamples=resamples, seed=seed)
-    return dict(zip(tables, assessed, strict=True))
+class _Measure(NamedTuple):
+    """What all metrics of a comparison share."""
 
+    is_random: bool
+    """Whether any value changes with the order: then memory saw something else, and order is random for all metrics."""
+    grows: bool
+    smallest_effect: float
+    same_by_construction: bool
+    resamples: int
+    seed: int
 
-def _describe(
-    metric: str, paired: PairedMetric, assessed: Assessment | None, smallest_effect: float, *, is_primary: bool
-) -> PairedDifference:
-    kind = definition_of(metric).kind
-    counts = {
-        "metric": metric,
-        "kind": kind,
-        "n_pairs": paired.n_pairs,
-        "unpaired_a": paired.unpaired_a,
-        "unpaired_b": paired.unpaired_b,
-        "mean_a": paired.mean_a,
-        "mean_b": paired.mean_b,
-        "smallest_effect": smallest_effect,
-        "is_primary": is_primary,
-    }
-    if assessed is None or paired.cells is None:
-        nothing = dict.fromkeys(("difference", "ci_low", "ci_high", "p_value", "dz"))
-        return PairedDifference.model_validate({**counts, **nothing, "n_uids": 0, "orders_n": 0, "variation": False})
-    interval, test, n = assessed.interval, assessed.test, assessed.n
-    if interval and metric in _SHARES:
-        # A studentised interval of few reviews may leave the range of a difference between two shares.
-        interval = interval.within(1.0)
-    sd = sqrt(assessed.parts.reviews * n) if interval else None
-    differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.net_of_reviews.tolist())
-    is_outcome = kind == "outcome"
-    return PairedDifference.model_validate(
-        {
-            **counts,
-            "n_uids": n,
-            "orders_n": paired.cells.orders_n,
-            "difference": assessed.difference,
-            "ci_low": interval.low if interval else None,
-            "ci_high": interval.high if interval else None,
-            "ci90_low": interval.low90 if interval else None,
-            "ci90_high": interval.high90 if interval else None,
-            "method": interval.method if interval else "percentile",
-            "p_value": test.p_value if test else None,
-            "p_exact": bool(test and test.is_exact),
-            "p_orders": assessed.p_orders,
-            "unopposed": assessed.unopposed,
-            "dz": assessed.difference / sd if sd else None,
-            "variation": sd is not None,
-            "sd": sd,
-            "detectable": _detectable(assessed, sd),
-            "needed_n": _needed_n(assessed, assessed.difference),
-            "equivalence": equivalence_of(interval, smallest_effect, n=n, differing=differing) if is_outcome else None,
+    def assess(self, tables: Mapping[str, PairedCells]) -> dict[str, Assessment]:
+        """Return what the statistics say about every metric with a pair."""
+        assessed = assess(
+            list(tables.values()),
+            orders_are_random=self.is_random,
+            memory_grows=self.grows,
+            resamples=self.resamples,
+            seed=self.seed,
+        )
+        return dict(zip(tables, assessed, strict=True))
+
+    def describe(
+        self, metric: str, paired: PairedMetric, assessed: Assessment | None, *, is_primary: bool
+    ) -> PairedDifference:
+        kind = definition_of(metric).kind
+        counts = {
+            "metric": metric,
+            "kind": kind,
+            "n_pairs": paired.n_pairs,
+            "unpaired_a": paired.unpaired_a,
+            "unpaired_b": paired.unpaired_b,
+            "mean_a": paired.mean_a,
+            "mean_b": paired.mean_b,
+            "smallest_effect": self.smallest_effect,
+            "is_primary": is_primary,
+            "same_by_construction": self.same_by_construction,
+            "grows": self.grows,
         }
-    )
+        if assessed is None or paired.cells is None:
+            nothing = dict.fromkeys(("difference", "ci_low", "ci_high", "p_value", "dz"))
+            return PairedDifference.model_validate(
+                {**counts, **nothing, "n_uids": 0, "orders_n": 0, "variation": False}
+            )
+        differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.net_of_reviews.tolist())
+        found = PairedDifference.model_validate(
+            {
+                **counts,
+                **_numbers(assessed),
+                "orders_n": paired.cells.orders_n,
+                "differing_n": differing,
+            }
+        )
+        return found if kind != "outcome" else self._against_smallest(found, assessed)
+
+    def with_failed(self, row: PairedDifference, failed_n: int, tables: tuple[PairedCells, ...]) -> PairedDifference:
+        """Return the difference with the bounds that failed samples leave, if any failed."""
+        if not tables:
+            return row.model_copy(update={"failed_n": failed_n})
+        against, favouring = self.assess(dict(zip(("against", "for"), tables, strict=True))).values()
+        low, high = (assessed.interval for assessed in (against, favouring))
+        update: dict[str, object] = {
+            "failed_n": failed_n,
+            "failed_low": low.low if low else against.difference,
+            "failed_high": high.high if high else favouring.difference,
+        }
+        inner = (low.low90 if low else against.difference, high.high90 if high else favouring.difference)
+        if row.equivalence == "no_larger_effect" and max(map(abs, inner)) >= self.smallest_effect:
+            update["equivalence"] = "undecided"
+        return row.model_copy(update=update)
+
+    def _against_smallest(self, row: PairedDifference, assessed: Assessment) -> PairedDifference:
+        """Return the difference of an outcome with what the smallest effect of interest asks of it."""
+        effect, needed = self.smallest_effect, None
+        if not row.is_primary:
+            needed = None
+        elif row.sd is not None:
+            needed = reviews_for(effect, row.sd, row.orders_variance)
+        elif not row.difference:
+            # All differences are equal: enough equal reviews bound the share that differs.
+            needed = ceil(3 / effect)
+        equivalence = equivalence_of(assessed.interval, effect, n=row.n_uids, differing=row.differing_n)
+        if row.hangs_on_few_orders and equivalence is not None:
+            # So few orders bound no effect: another order may have another one.
+            equivalence = "undecided"
+        update = {"needed_n": needed if needed and needed > row.n_uids else None, "equivalence": equivalence}
+        return row.model_copy(update=update)
+
+
+def _numbers(assessed: Assessment) -> dict[str, object]:
+    interval, test, n = assessed.interval, assessed.test, assessed.n
+    sd = sqrt(assessed.parts.reviews * n) if interval else None
+    return {
+        "n_uids": n,
+        "difference": assessed.difference,
+        "ci_low": interval.low if interval else None,
+        "ci_high": interval.high if interval else None,
+        "ci90_low": interval.low90 if interval else None,
+        "ci90_high": interval.high90 if interval else None,
+        "method": interval.method if interval else "percentile",
+        "p_value": test.p_value if test else None,
+        "p_exact": bool(test and test.is_exact),
+        "p_orders": assessed.p_orders,
+        "unseen_reviews": assessed.unseen_reviews,
+        "unseen_orders": assessed.unseen_orders,
+        "dz": assessed.difference / sd if sd else None,
+        "variation": sd is not None,
+        "sd": sd,
+        "orders_variance": assessed.parts.orders_alone,
+        "detectable": _detectable(assessed, sd),
+    }
 
 
 def _detectable(assessed: Assessment, sd: float | None) -> float | None:
@@ -200,30 +257,6 @@ def _detectable(assessed: Assessment, sd: float | None) -> float | None:
         return detectable_difference(assessed.n, sd)
     # With few orders the interval is wider than the normal approximation says.
     return (interval.high - interval.low) / 2 + NormalDist().inv_cdf(POWER) * assessed.standard_error
-
-
-def _needed_n(assessed: Assessment, effect: float) -> int | None:
-    """Return the reviews that show an effect with 80 % power; None if the orders alone vary too much for it."""
-    if assessed.interval is None or not effect:
-        return None
-    sd = sqrt(assessed.parts.reviews * assessed.n)
-    if assessed.orders_n == 1:
-        return required_n(effect, sd) if sd else None
-    allowed = sd**2 / required_n(effect, sd) - assessed.parts.orders_alone if sd else 0.0
-    return max(_FEWEST, ceil(sd**2 / allowed)) if allowed > 0 else None
-
-
-def _deciding_n(assessed: Assessment | None, smallest_effect: float) -> int | None:
-    """Return the reviews that decide about the smallest effect; more than there are."""
-    if assessed is None:
-        return None
-    if assessed.interval is None:
-        # All differences are equal: enough equal reviews bound the share that differs.
-        return ceil(3 / smallest_effect) if not assessed.difference else None
-    needed = _needed_n(assessed, smallest_effect)
-    # An interval as narrow as the smallest effect cannot include both 0 and that effect.
-    width = assessed.interval.high - assessed.interval.low
-    return needed if needed is None or needed > assessed.n else ceil(assessed.n * (width / smallest_effect) ** 2)
 
 
 def _mcnemar(samples: PairedSamples) -> McNemar | None:

@@ -10,14 +10,14 @@ _LARGE: Final = 100.0
 _LEAST_P: Final = 0.001
 
 
-def signed(value: float) -> str:
+def signed(value: float, digits: int | None = None) -> str:
     """Return the value with its sign (+0.012). A value that would round to 0 gets more digits (+0.00031)."""
     if value == 0:
         return "0"
-    if abs(value) >= _LARGE:
+    if abs(value) >= _LARGE and digits is None:
         return f"{value:+,.1f}"
-    text = f"{value:+.{_DIGITS}f}"
-    if float(text) != 0:
+    text = f"{value:+,.{_DIGITS if digits is None else digits}f}"
+    if text.strip("+-0.,"):
         return text
     return f"{value:+.{1 - floor(log10(abs(value)))}f}"
 

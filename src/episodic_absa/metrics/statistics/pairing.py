@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from episodic_absa.errors import ContractError
+from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import (
     MICRO_F1,
     MICRO_METRICS,
@@ -36,9 +37,9 @@ class PairedMetric:
     """One metric under two conditions, over the samples that have it on both sides."""
 
     n_pairs: int
-    unpaired_a: int
+    unpaired_a: int = 0
     """Samples with a value under A whose partner under B is missing, failed or has no value."""
-    unpaired_b: int
+    unpaired_b: int = 0
     cells: PairedCells | None = None
     """A row per review, in ascending order of uid; None without a pair."""
     mean_a: float | None = None
@@ -49,43 +50,87 @@ class PairedMetric:
 
 
 @dataclass(frozen=True, eq=False)
+class _Side:
+    """The values of VALUE_METRICS and the explicit counts of one side, a row per pair."""
+
+    values: NDArray[np.float64]
+    """NaN without a value."""
+    failed: NDArray[np.float64]
+    """What samples that failed would have if they had predicted nothing; NaN in all other rows."""
+    known: NDArray[np.int64]
+    """Per column, the samples with a value, paired or not."""
+
+    def at_worst(self, *, is_best: bool) -> NDArray[np.float64]:
+        """Return the values with every failed sample as bad, or as good, as it could have been."""
+        import numpy as np
+
+        limits = np.array([*(_limits(metric)[is_best] for metric in VALUE_METRICS), *[0.0] * _COUNTS])
+        imputed = np.broadcast_to(limits, self.values.shape).copy()
+        gold = self.failed[:, -1]
+        # As many predictions as gold pairs, all of them hits or none.
+        imputed[:, -_COUNTS:] = np.stack([gold * is_best, gold, gold], axis=1)
+        return np.where(np.isnan(self.failed), self.values, imputed)
+
+
+@dataclass(frozen=True, eq=False)
 class PairedSamples:
     """The samples of two conditions, a row per pair."""
 
     keys: tuple[SampleKey, ...]
     """The samples that both sides have, in ascending order."""
-    a: NDArray[np.float64]
-    """The values of VALUE_METRICS and the explicit counts of each pair under A; NaN without a value."""
-    b: NDArray[np.float64]
-    known_a: NDArray[np.int64]
-    """Per column, the samples of A with a value, paired or not."""
-    known_b: NDArray[np.int64]
+    a: _Side
+    b: _Side
     uid_codes: NDArray[np.int64]
     """A number per uid, in ascending order of uid."""
     orders: NDArray[np.int64]
+    """A number per different order; orders in which every sample ended alike have the same."""
+    alike: Mapping[int, int]
+    """For every order the first one in which every sample ended alike."""
 
     def of(self, metric: str) -> PairedMetric:
         """Return one metric of PAIRED_METRICS by review and order."""
+        column = _column(metric)
+        paired = self._paired(metric, self.a.values, self.b.values)
+        known_a, known_b = (int(side.known[column]) - paired.n_pairs for side in (self.a, self.b))
+        return replace(paired, unpaired_a=known_a, unpaired_b=known_b)
+
+    def with_failed(self, metric: str) -> tuple[int, tuple[PairedCells, ...]]:
+        """Return how many pairs failed, and the metric with all of them against A and with all of them for A.
+
+        Without a failed pair, and for metrics without bounds, there are no such cells.
+        """
         import numpy as np
 
-        is_micro = metric in MICRO_METRICS
-        column = len(VALUE_METRICS) if is_micro else VALUE_METRICS.index(metric)
-        known = ~np.isnan(self.a[:, column]) & ~np.isnan(self.b[:, column])
+        column = _column(metric)
+        failed = [~np.isnan(side.failed[:, column]) for side in (self.a, self.b)]
+        failed_n = int((failed[0] | failed[1]).sum())
+        if not failed_n or _largest(metric) is None:
+            return failed_n, ()
+        tables = (
+            self._paired(metric, self.a.at_worst(is_best=is_best), self.b.at_worst(is_best=not is_best)).cells
+            for is_best in (False, True)
+        )
+        return failed_n, tuple(cells for cells in tables if cells is not None)
+
+    def _paired(self, metric: str, a: NDArray[np.float64], b: NDArray[np.float64]) -> PairedMetric:
+        import numpy as np
+
+        column = _column(metric)
+        known = ~np.isnan(a[:, column]) & ~np.isnan(b[:, column])
         n_pairs = int(known.sum())
-        counts = (n_pairs, int(self.known_a[column]) - n_pairs, int(self.known_b[column]) - n_pairs)
         if not n_pairs:
-            return PairedMetric(*counts)
+            return PairedMetric(0)
         places = _Places(self.uid_codes[known], self.orders[known])
-        if not is_micro:
-            return _mean_metric(places, self.a[known, column], self.b[known, column], counts)
-        shares = [_micro_shares(metric, side[known, column:]) for side in (self.a, self.b)]
-        return _ratio_metric(places, shares, counts)
+        if metric not in MICRO_METRICS:
+            return _mean_metric(places, a[known, column], b[known, column], n_pairs, _largest(metric))
+        shares = [_micro_shares(metric, side[known, column:]) for side in (a, b)]
+        return _ratio_metric(places, shares, n_pairs)
 
     def values_by_uid(self, metric: str) -> tuple[dict[str, tuple[float, ...]], dict[str, tuple[float, ...]]]:
         """Return the values of a metric of VALUE_METRICS under A and under B, by uid; one per paired sample."""
         column = VALUE_METRICS.index(metric)
         by_uid: tuple[dict[str, tuple[float, ...]], dict[str, tuple[float, ...]]] = ({}, {})
-        pairs = zip(self.keys, self.a[:, column].tolist(), self.b[:, column].tolist(), strict=True)
+        pairs = zip(self.keys, self.a.values[:, column].tolist(), self.b.values[:, column].tolist(), strict=True)
         for (uid, _, _), *values in pairs:
             if all(value == value for value in values):
                 for side, value in zip(by_uid, values, strict=True):
@@ -113,40 +158,77 @@ def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Sc
     return indexed
 
 
-def pair_samples(cards_a: Cards, cards_b: Cards, *, count_backfilled: bool = False) -> PairedSamples:
-    """Return the paired samples with everything that the paired metrics need of them."""
+def pair_samples(
+    cards_a: Cards, cards_b: Cards, *, count_backfilled: bool = False, alike: Mapping[int, int] | None = None
+) -> PairedSamples:
+    """Return the paired samples with everything that the paired metrics need of them.
+
+    Args:
+        cards_a: the scorecards of condition A.
+        cards_b: the scorecards of condition B.
+        count_backfilled: whether a backfilled tuple counts as a prediction.
+        alike: the orders that are equal in all samples, where these are a part of them.
+    """
     import numpy as np
 
     keys = tuple(sorted(cards_a.keys() & cards_b.keys()))
-    (a, known_a), (b, known_b) = (_table(cards, keys, count_backfilled) for cards in (cards_a, cards_b))
+    a, b = (_side(cards, keys, count_backfilled) for cards in (cards_a, cards_b))
     codes = {uid: code for code, uid in enumerate(dict.fromkeys(uid for uid, _, _ in keys))}
     uid_codes = np.array([codes[uid] for uid, _, _ in keys], dtype=np.int64)
-    orders = np.array([order for _, order, _ in keys], dtype=np.int64)
-    return PairedSamples(keys, a, b, known_a, known_b, uid_codes, orders)
+    alike = _alike(keys, np.hstack([a.values, b.values])) if alike is None else alike
+    orders = np.array([alike[order] for _, order, _ in keys], dtype=np.int64)
+    return PairedSamples(keys, a, b, uid_codes, orders, alike)
 
 
-def _table(
+def _side(
     cards: Cards,
     keys: tuple[SampleKey, ...],
     count_backfilled: bool,  # noqa: FBT001 - private
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> _Side:
     """Return the values of the samples with these keys, and how many of all samples have each value."""
     import numpy as np
 
     rows = {key: place for place, key in enumerate(keys)}
-    table = np.full((len(keys), len(VALUE_METRICS) + _COUNTS), np.nan)
-    known = np.zeros(table.shape[1], dtype=np.int64)
+    values, failed = (np.full((len(keys), len(VALUE_METRICS) + _COUNTS), np.nan) for _ in range(2))
+    known = np.zeros(values.shape[1], dtype=np.int64)
     for key, card in cards.items():
-        if card.status == "error":
-            continue
         sample = ScoredSample(card, count_backfilled=count_backfilled)
         row = (*sample.values(), *(sample.explicit_counts() or _NO_COUNTS))
         if key in rows:
-            table[rows[key]] = row
-        else:
+            (failed if card.status == "error" else values)[rows[key]] = row
+        elif card.status != "error":
             known += [value is not None for value in row]
-    known += (~np.isnan(table)).sum(axis=0)
-    return table, known
+    known += (~np.isnan(values)).sum(axis=0)
+    return _Side(values, failed, known)
+
+
+def _alike(keys: tuple[SampleKey, ...], values: NDArray[np.float64]) -> dict[int, int]:
+    """Return the first equal order of every order: one without a contradiction in any value."""
+    import numpy as np
+
+    orders = np.array([order for _, order, _ in keys], dtype=np.int64)
+    half = values.shape[1] // 2
+    if np.array_equal(values[:, :half], values[:, half:], equal_nan=True):
+        # Memory changed nothing in any of these orders, and that is what they show.
+        return {order: order for order in orders.tolist()}
+    rows = {key: place for place, key in enumerate(dict.fromkeys((uid, seed) for uid, _, seed in keys))}
+    places = np.array([rows[uid, seed] for uid, _, seed in keys], dtype=np.int64)
+    first: dict[int, NDArray[np.float64]] = {}
+    same: dict[int, int] = {}
+    for order in np.unique(orders).tolist():
+        table = np.full((len(rows), values.shape[1]), np.nan)
+        table[places[orders == order]] = values[orders == order]
+        same[order] = next((known for known, others in first.items() if _agree(table, others)), order)
+        first.setdefault(same[order], table)
+    return same
+
+
+def _agree(table: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
+    """Return whether two orders have values in common, and all of these are equal."""
+    import numpy as np
+
+    known = ~np.isnan(table) & ~np.isnan(others)
+    return bool(known.any()) and bool((table[known] == others[known]).all())
 
 
 class _Places:
@@ -180,7 +262,7 @@ class _Places:
 
 
 def _mean_metric(
-    places: _Places, a: NDArray[np.float64], b: NDArray[np.float64], counts: tuple[int, int, int]
+    places: _Places, a: NDArray[np.float64], b: NDArray[np.float64], n_pairs: int, largest: float | None
 ) -> PairedMetric:
     """Return a metric with a value per sample; the seeds of a review are averaged within an order."""
     import numpy as np
@@ -190,8 +272,8 @@ def _mean_metric(
     mean_a, mean_b = (places.sums(side) / np.maximum(number, 1.0) for side in (a, b))
     cell_n = int((number > 0).sum())
     return PairedMetric(
-        *counts,
-        cells=PairedCells.of_differences(mean_a - mean_b, number > 0),
+        n_pairs,
+        cells=PairedCells.of_differences(mean_a - mean_b, number > 0, largest),
         mean_a=fsum(mean_a.ravel().tolist()) / cell_n,
         mean_b=fsum(mean_b.ravel().tolist()) / cell_n,
         differing=places.differing(mean_a - mean_b),
@@ -199,7 +281,7 @@ def _mean_metric(
 
 
 def _ratio_metric(
-    places: _Places, shares: list[tuple[NDArray[np.float64], NDArray[np.float64]]], counts: tuple[int, int, int]
+    places: _Places, shares: list[tuple[NDArray[np.float64], NDArray[np.float64]]], n_pairs: int
 ) -> PairedMetric:
     """Return a metric that is a ratio of sums; the seeds of a review are added up within an order."""
     import numpy as np
@@ -210,12 +292,26 @@ def _ratio_metric(
         for above, below in ((above_a, below_a), (above_b, below_b))
     )
     return PairedMetric(
-        *counts,
+        n_pairs,
         cells=PairedCells(np.stack([above_a, above_b], axis=2), np.stack([below_a, below_b], axis=2)),
         mean_a=mean_a,
         mean_b=mean_b,
         differing=b"ratio" + places.differing(above_a - above_b, below_a - below_b),
     )
+
+
+def _column(metric: str) -> int:
+    return len(VALUE_METRICS) if metric in MICRO_METRICS else VALUE_METRICS.index(metric)
+
+
+def _limits(metric: str) -> tuple[float, float]:
+    """Return the least and the largest value of an outcome metric; all but a difference of two are shares."""
+    return (-1.0, 1.0) if metric == "delta_f1" else (0.0, 1.0)
+
+
+def _largest(metric: str) -> float | None:
+    """Return the largest possible difference; None for metrics that are no outcome."""
+    return sum(map(abs, _limits(metric))) if definition_of(metric).kind == "outcome" else None
 
 
 def _micro_shares(metric: str, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

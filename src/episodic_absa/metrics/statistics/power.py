@@ -9,6 +9,8 @@ from typing import Final
 
 POWER: Final = 0.8
 ALPHA: Final = 0.05
+FEWEST_REVIEWS: Final = 30
+"""Below that, figures describe the reviews at hand and hardly any other."""
 _FEWEST: Final = 2
 """A single review has no standard deviation."""
 
@@ -35,6 +37,22 @@ def required_n(difference: float, sd: float, *, power: float = POWER, alpha: flo
     if not isfinite(difference) or not isfinite(ratio * ratio):
         raise ValueError(f"the number of reviews for a difference of {difference} is not finite")
     return max(_FEWEST, ceil(ratio * ratio))
+
+
+def reviews_for(difference: float, sd: float, orders_variance: float = 0.0) -> int | None:
+    """Return the number of reviews that show a mean difference with 80 % power; None if no number does.
+
+    Args:
+        difference: the mean of the paired differences; the sign does not matter.
+        sd: the standard deviation of the paired differences between reviews.
+        orders_variance: the variance that the choice of orders adds to the mean.
+
+    Raises:
+        ValueError: the difference is 0, not finite, or too small to give a finite number.
+    """
+    needed = required_n(difference, sd)
+    allowed = sd**2 / needed - orders_variance
+    return needed if not orders_variance else max(_FEWEST, ceil(sd**2 / allowed)) if allowed > 0 else None
 
 
 def detectable_difference(n: int, sd: float, *, power: float = POWER, alpha: float = ALPHA) -> float:

@@ -4,11 +4,14 @@ from typing import Final, Literal
 
 from episodic_absa.metrics.statistics.number_text import interval_text, signed
 from episodic_absa.metrics.statistics.paired.difference import PairedDifference
+from episodic_absa.metrics.statistics.paired.doubts import DOUBT_WORDS, Doubt
+from episodic_absa.metrics.statistics.paired.equivalence import FEW_DIFFERING
 from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
-from episodic_absa.schemas.frozen_model import Count, FrozenModel
+from episodic_absa.metrics.statistics.paired.unseen import orders_for
+from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 
-VerdictKind = Literal["raised", "lowered", "no_larger_effect", "undecided"]
-Undecided = Literal["", "no_pairs", "no_variation", "few_orders", "recall"]
+VerdictKind = Literal["raised", "lowered", "no_larger_effect", "same", "undecided"]
+Undecided = Literal[Doubt, "no_pairs", "no_variation", "few_differ"]
 Language = Literal["en", "ko"]
 
 _NAMES: Final = {
@@ -32,7 +35,7 @@ class Verdict(FrozenModel):
 
     kind: VerdictKind
     """"raised" or "lowered": a significant difference. "no_larger_effect": the data rule out the smallest effect of
-    interest. "undecided": neither."""
+    interest. "same": the conditions cannot differ, and they do not. "undecided": none of these."""
     metric: str
     difference: float | None
     ci_low: float | None
@@ -41,52 +44,61 @@ class Verdict(FrozenModel):
     smallest_effect: float
     n_uids: Count
     needed_n: int | None
-    """Reviews that would decide; None where no number of reviews would."""
+    """Reviews that would decide, more than there are; None where no number of reviews would."""
     orders_n: Count = 1
     ci90_low: float | None = None
     """The 90 % interval, by which "no_larger_effect" is judged."""
     ci90_high: float | None = None
     reason: Undecided = ""
     """Why a verdict is undecided, apart from too wide an interval."""
+    differing_n: Count = 0
+    """Reviews whose difference is not 0."""
+    grows: Flag = False
+    """Whether a memory grew: then the verdict is about these orders."""
+    failed_n: Count = 0
+    """Pairs of samples of which one failed or both did."""
+    failed_low: float | None = None
+    """The lower bound of the interval if every failed sample had gone against A; None without one."""
+    failed_high: float | None = None
 
 
-def verdict_of(primary: PairedDifference, *, deciding_n: int | None) -> Verdict:
-    """Return the verdict on the primary metric.
-
-    Args:
-        primary: the difference of the primary metric.
-        deciding_n: reviews that would show the smallest effect of interest; None where more orders are needed.
-    """
+def verdict_of(primary: PairedDifference) -> Verdict:
+    """Return the verdict on the primary metric."""
+    reason = _reason(primary)
     kind: VerdictKind = "undecided"
-    reason: Undecided = ""
-    if primary.hangs_on_one_order and primary.difference is not None:
-        reason = "few_orders"
+    if primary.same_by_construction and primary.n_uids and not primary.differing_n:
+        kind, reason = "same", ""
+    elif reason:
+        kind = "undecided"
     elif primary.claim == "significant":
         kind = "raised" if (primary.difference or 0.0) > 0 else "lowered"
     elif primary.equivalence == "no_larger_effect":
         kind = "no_larger_effect"
-    elif primary.difference is None:
-        reason = "no_pairs"
-    elif primary.claim == "direction":
-        reason = "few_orders"
-    elif primary.no_claim == "recall":
-        reason = "recall"
     elif not primary.variation:
         reason = "no_variation"
-    return Verdict(
-        kind=kind,
-        metric=primary.metric,
-        difference=primary.difference,
-        ci_low=primary.ci_low,
-        ci_high=primary.ci_high,
-        smallest_effect=primary.smallest_effect,
-        n_uids=primary.n_uids,
-        needed_n=deciding_n if kind == "undecided" else None,
-        orders_n=primary.orders_n,
-        ci90_low=primary.ci90_low,
-        ci90_high=primary.ci90_high,
-        reason=reason,
-    )
+    names = Verdict.model_fields.keys() & PairedDifference.model_fields.keys()
+    shared = {name: getattr(primary, name) for name in names}
+    needed = primary.needed_n if kind == "undecided" and reason in ("", "no_variation") else None
+    return Verdict(**{**shared, "kind": kind, "reason": reason, "needed_n": needed})
+
+
+def _reason(primary: PairedDifference) -> Undecided:
+    """Return what keeps a verdict open apart from too wide an interval; "" for nothing."""
+    if primary.difference is None:
+        return "no_pairs"
+    if primary.hangs_on_few_orders:
+        return "few_orders"
+    if primary.equivalence == "no_larger_effect":
+        return ""
+    if primary.claim == "direction":
+        return "few_orders"
+    if primary.no_claim not in ("", "interval", "kind"):
+        return primary.no_claim
+    low, high, effect = primary.ci90_low, primary.ci90_high, primary.smallest_effect
+    if low is None or high is None or primary.claim != "none" or not -effect < low <= high < effect:
+        return ""
+    # The interval rules the smallest effect out, and yet there is no verdict.
+    return "few_differ" if primary.differing_n <= FEW_DIFFERING else "failed"
 
 
 def verdict_sentence(a: str, b: str, verdict: Verdict, language: Language = "en") -> str:
@@ -119,14 +131,19 @@ def _english(a: str, b: str, metric: str, verdict: Verdict) -> str:
     interval = _interval(verdict, "CI")
     short = f"{signed(verdict.difference)}{interval}" if interval else f"the difference is {signed(verdict.difference)}"
     numbers = f"{short}, {data}"
+    if verdict.kind == "same":
+        same = f"{a} and {b} give the same answers by construction, because neither shows memory to the model"
+        return f"{same}: {metric} is equal in all of {data}."
     if verdict.kind in ("raised", "lowered"):
         small = abs(verdict.difference) < verdict.smallest_effect
         limit = f"; that is less than {effect}, the smallest effect of interest" if small else ""
-        return f"{a} {verdict.kind} {metric} compared with {b}: {numbers}{limit}."
+        return f"{a} {verdict.kind} {metric} compared with {b}: {numbers}{_failed_en(verdict)}{limit}."
     if verdict.kind == "no_larger_effect":
+        scope = f"In these {verdict.orders_n} orders, " if verdict.grows and verdict.orders_n > 1 else ""
+        start = f"{scope}{a} did not change {metric} by more than {effect} compared with {b}"
         if verdict.ci90_low is None:
-            return f"{a} did not change {metric} by more than {effect} compared with {b}: it is equal in all of {data}."
-        return f"{a} did not change {metric} by more than {effect} compared with {b}: {numbers}."
+            return f"{start}: it is equal in all of {data}{_failed_en(verdict)}."
+        return f"{start}: {numbers}{_failed_en(verdict)}."
     if verdict.reason == "recall":
         # A metric such as an error rate is better if it is lower.
         way = "higher" if verdict.difference > 0 else "lower"
@@ -134,10 +151,16 @@ def _english(a: str, b: str, metric: str, verdict: Verdict) -> str:
     if verdict.reason == "few_orders":
         why = f"; a claim needs at least {FEWEST_CLAIMED} orders"
         return f"Whether {a} changes {metric} compared with {b} cannot be told from {data}: {short}{why}."
+    if verdict.reason == "few_differ":
+        few = f"Only {verdict.differing_n:,} of {data} differ between {a} and {b}"
+        return f"{few}, too few to tell what other reviews would give: {metric} {short}{_failed_en(verdict)}."
     start = f"Whether {a} changes {metric} by {effect} or more compared with {b} cannot be told from {data}"
     if verdict.reason == "no_variation":
         return f"{start}: the difference is {signed(verdict.difference)} in all of them{_needed_en(verdict)}."
-    return f"{start}: {short}{_needed_en(verdict)}."
+    if verdict.reason in DOUBT_WORDS:
+        why = f"{DOUBT_WORDS[verdict.reason][0]}{_orders_needed(verdict, '; about {:,} orders would be needed')}"
+        return f"No claim about {metric}, {a} against {b}: {numbers}{_failed_en(verdict)}{why}."
+    return f"{start}: {short}{_failed_en(verdict)}{_needed_en(verdict)}."
 
 
 def _korean(a: str, b: str, metric: str, verdict: Verdict) -> str:
@@ -147,24 +170,35 @@ def _korean(a: str, b: str, metric: str, verdict: Verdict) -> str:
     short = f"{signed(verdict.difference)}{_interval(verdict, '신뢰구간')}"
     numbers = f"{short}, {data}"
     # "쪽" fits any name; the particle after a bare name would depend on how the name is read aloud.
+    if verdict.kind == "same":
+        same = f"{a} 쪽과 {b} 쪽은 모델에 메모리를 보여 주지 않아 구성상 답이 같습니다"
+        return f"{same}. {data} 모두에서 {metric} 값이 같습니다."
     if verdict.kind in ("raised", "lowered"):
         verb = "높였습니다" if verdict.kind == "raised" else "낮췄습니다"
         small = abs(verdict.difference) < verdict.smallest_effect
         limit = f" 이 차이는 관심 있는 최소 효과 {effect}보다 작습니다." if small else ""
-        return f"{a} 쪽이 {b}보다 {metric} 값을 {verb}({numbers}).{limit}"
+        return f"{a} 쪽이 {b}보다 {metric} 값을 {verb}({numbers}).{_failed_ko(verdict)}{limit}"
     if verdict.kind == "no_larger_effect":
-        start = f"{a} 쪽은 {b} 쪽과 비교해 {metric} 값을 {effect}보다 크게 바꾸지 않았습니다"
-        return f"{start}({data}에서 모두 같음)." if verdict.ci90_low is None else f"{start}({numbers})."
+        scope = f"이 순서 {verdict.orders_n}개에서 " if verdict.grows and verdict.orders_n > 1 else ""
+        start = f"{scope}{a} 쪽은 {b} 쪽과 비교해 {metric} 값을 {effect}보다 크게 바꾸지 않았습니다"
+        shown = f"{data}에서 모두 같음" if verdict.ci90_low is None else numbers
+        return f"{start}({shown}).{_failed_ko(verdict)}"
     if verdict.reason == "recall":
         way = "높지만" if verdict.difference > 0 else "낮지만"
         return f"{a} 쪽의 {metric} 값은 {b}보다 {way} 놓친 정답 쌍이 더 많아 주장하지 않습니다({numbers})."
     if verdict.reason == "few_orders":
         start = f"{a} 쪽이 {b} 쪽과 비교해 {metric} 값을 바꾸는지는 {data}만으로 알 수 없습니다({short})."
         return f"{start} 주장하려면 순서가 {FEWEST_CLAIMED}개 이상 필요합니다."
+    if verdict.reason == "few_differ":
+        few = f"{data} 중 {verdict.differing_n:,}건만 {a} 쪽과 {b} 쪽의 답이 다릅니다"
+        return f"{few}({metric} {short}). 다른 리뷰에서는 어떨지 알 수 없습니다.{_failed_ko(verdict)}"
     start = f"{a} 쪽이 {b} 쪽과 비교해 {metric} 값을 {effect} 이상 바꾸는지는 {data}만으로 알 수 없습니다"
     if verdict.reason == "no_variation":
         return f"{start}. 모든 리뷰에서 차이가 {signed(verdict.difference)}입니다.{_needed_ko(verdict)}"
-    return f"{start}({short}).{_needed_ko(verdict)}"
+    if verdict.reason in DOUBT_WORDS:
+        why = f"{DOUBT_WORDS[verdict.reason][1]}.{_orders_needed(verdict, ' 순서가 약 {:,}개 필요합니다.')}"
+        return f"{a} 쪽과 {b} 쪽의 {metric} 차이({numbers}): {why}{_failed_ko(verdict)}"
+    return f"{start}({short}).{_failed_ko(verdict)}{_needed_ko(verdict)}"
 
 
 def _interval(verdict: Verdict, words: str) -> str:
@@ -182,6 +216,24 @@ def _data_en(verdict: Verdict) -> str:
 def _data_ko(verdict: Verdict) -> str:
     orders = f"(순서 {verdict.orders_n}개)" if verdict.orders_n > 1 else ""
     return f"리뷰 {verdict.n_uids:,}건{orders}"
+
+
+def _failed_en(verdict: Verdict) -> str:
+    if verdict.failed_low is None or verdict.failed_high is None:
+        return ""
+    reach = interval_text(verdict.failed_low, verdict.failed_high)
+    return f"; with {verdict.failed_n:,} failed pairs counted against and for it, {reach}"
+
+
+def _failed_ko(verdict: Verdict) -> str:
+    if verdict.failed_low is None or verdict.failed_high is None:
+        return ""
+    reach = interval_text(verdict.failed_low, verdict.failed_high)
+    return f" 실패한 쌍 {verdict.failed_n:,}개를 가장 불리하게, 가장 유리하게 세면 {reach}입니다."
+
+
+def _orders_needed(verdict: Verdict, words: str) -> str:
+    return words.format(orders_for(verdict.difference or 0.0)) if verdict.reason == "unseen_orders" else ""
 
 
 def _needed_en(verdict: Verdict) -> str:

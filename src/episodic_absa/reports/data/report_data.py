@@ -180,7 +180,6 @@ class DifferenceRow(FrozenModel):
     dz: float | None
     variation: bool
     detectable: float | None
-    needed_n: int | None
     is_micro: bool
     """Whether the value is a ratio of sums; else it is a mean per review."""
     is_primary: bool

@@ -11,7 +11,7 @@ from episodic_absa.metrics.per_sample.sample_values import sample_value, was_cha
 from episodic_absa.reports.data.report_data import CellState, ConditionCard, RunFacts
 from episodic_absa.reports.data.report_samples import CellSamples
 from episodic_absa.reports.data.report_tables import PRIMARY, Groups, Intervals
-from episodic_absa.reports.data.report_words import FINISHED_THEN_CHANGED, NO_MANIFEST, majority_words
+from episodic_absa.reports.data.report_words import NO_MANIFEST, majority_words
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.runs.reading.verified_files import CELL_MARK, ORDER_MARK
 
@@ -120,7 +120,7 @@ def cell_state(cell: FinishedCell) -> CellState:
         expected=due,
         done=done,
         failed=sum(card.status == "error" for card in cell.cards),
-        problem=FINISHED_THEN_CHANGED if manifest.completed and done != due else None,
+        problem=None,
     )
 
 

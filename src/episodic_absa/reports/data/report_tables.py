@@ -17,7 +17,6 @@ from episodic_absa.metrics.statistics import (
     PairedDifference,
     claim_label,
     claim_sentence,
-    claim_strength,
     power_sentence,
 )
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
@@ -234,7 +233,7 @@ def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue
 def _difference_row(row: PairedDifference, name_a: str) -> DifferenceRow:
     shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name not in ("words", "is_micro")}
     # The table shows kind and lack of variation elsewhere.
-    if claim_strength(row) == "none":
+    if row.claim == "none":
         words = equivalence_words(row) or Bilingual(en="", ko="")
     else:
         en, ko = (claim_label(row, language).replace("A ", f"{name_a} ", 1) for language in _LANGUAGES)

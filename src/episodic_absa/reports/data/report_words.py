@@ -5,12 +5,12 @@ from typing import Final
 
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
+from episodic_absa.metrics.statistics import FEWEST_REVIEWS, few_reviews
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import CellState, ComparisonView, ConditionCard, RunFacts
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.schemas.run_files.majority import Majority
 
-FINISHED_THEN_CHANGED: Final = Bilingual(en="finished, then changed", ko="완료 후 변경됨")
 NO_MANIFEST: Final = Bilingual(en="skipped: no manifest.json", ko="제외: manifest.json 없음")
 _NAMES_SHOWN: Final = 6
 _POLARITIES_KO: Final = {"positive": "긍정", "negative": "부정", "neutral": "중립"}
@@ -133,14 +133,6 @@ def _damage(cells: Sequence[CellState]) -> Iterator[Bilingual]:
             en=f"Skipped, no manifest.json: {names}. No figure counts them.",
             ko=f"manifest.json이 없어 제외한 셀: {names}. 어떤 수치에도 포함되지 않습니다.",
         )
-    changed = [cell for cell in cells if cell.completed and cell.done != cell.expected]
-    if changed:
-        names = _listed([f"{cell.name} {cell.done:,} of {cell.expected or 0:,}" for cell in changed])
-        names_ko = _listed([f"{cell.name} {cell.expected or 0:,}개 중 {cell.done:,}개" for cell in changed])
-        yield Bilingual(
-            en=f"Samples are missing from cells that were finished ({names}): files were changed after the run.",
-            ko=f"완료된 셀의 샘플 수가 맞지 않습니다({names_ko}). 실행 후 파일이 변경되었습니다.",
-        )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -163,6 +155,8 @@ def _notes(facts: RunFacts, cells: Sequence[CellState]) -> Iterator[Bilingual]:
             en=f"{failed:,} of {samples(total)} failed; they are left out of every rate and listed below.",
             ko=f"샘플 {total:,}개 중 {failed:,}개가 실패했으며, 모든 비율에서 제외하고 아래에 나열합니다.",
         )
+    if 0 < facts.reviews < FEWEST_REVIEWS:
+        yield Bilingual(en=few_reviews(facts.reviews, "en"), ko=few_reviews(facts.reviews, "ko"))
     if facts.reviews and not facts.with_gold:
         yield Bilingual(
             en="No gold: quality, corrections and the baseline have no value.",

@@ -77,7 +77,6 @@ def _comparison(comparison: ComparisonView) -> ExportTable:
         _P_HOLM,
         column("dz", "dz", "dz", "signed"),
         _REVIEWS,
-        column("needed_reviews", "needed", "필요한 리뷰", "count"),
         column("in_words", "in words", "판정", "words"),
     )
     rows = tuple(
@@ -94,7 +93,6 @@ def _comparison(comparison: ComparisonView) -> ExportTable:
             row.p_holm,
             row.dz,
             row.n_uids,
-            row.needed_n,
             row.words,
         )
         for row in comparison.rows

@@ -19,6 +19,7 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.store.open_store import store_sha256
 from episodic_absa.vocabulary import ProcessSplit
 
 _NOT_HASHED: Final = ("out", "run_purpose", "eval", "memory")
@@ -134,8 +135,11 @@ def advice_hashes(config: ExperimentConfig, condition: Condition) -> dict[str, s
         ConfigError: a file cannot be read.
     """
     overlay = condition.advice
-    files = {"donor_store_sha256": overlay.store, "catalogue_overlay_sha256": overlay.catalogue}
-    hashes = {key: sha256_of(config.resolve(path)) for key, path in files.items() if path is not None}
+    hashes = {}
+    if overlay.store is not None:
+        hashes["donor_store_sha256"] = store_sha256(config.resolve(overlay.store))
+    if overlay.catalogue is not None:
+        hashes["catalogue_overlay_sha256"] = sha256_of(config.resolve(overlay.catalogue))
     return hashes | ({"placebo_sha256": placebo_sha256()} if overlay.source == "placebo" else {})
 
 

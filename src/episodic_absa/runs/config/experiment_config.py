@@ -7,8 +7,11 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
+from episodic_absa.backends.backend_facts import BackendFacts
 from episodic_absa.backends.cache.postgres_cache import cache_database
 from episodic_absa.backends.create_backend import BackboneSettings
+from episodic_absa.backends.provider_facts import is_passed_in, settings_of
+from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.conditions import (
     DEFAULT_COMPARISONS,
     ConditionsFile,
@@ -20,7 +23,6 @@ from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.datasets.gold_columns import GoldColumns
 from episodic_absa.errors import ConfigError, DatabaseError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
-from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.pipeline.shown_values import slot_name_problem
@@ -35,6 +37,7 @@ from episodic_absa.serialization.plain_name import name_problem
 from episodic_absa.serialization.quoted_value import listed, quoted, shortened
 from episodic_absa.serialization.redaction import credential_in
 from episodic_absa.serialization.yaml_file import read_yaml_file
+from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.vocabulary import ProcessSplit, StratumName
 
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
@@ -315,6 +318,11 @@ class ExperimentConfig(BaseModel):
         """The grid's directory."""
         return self.resolve(self.file.out) / self.file.run_id
 
+    def answered_by(self, backend: BackendFacts) -> Self:
+        """Return the experiment as it is with a backend that a program passed in: manifest and hash name it."""
+        backbone = settings_of(backend, self.file.backbone)
+        return self.model_copy(update={"file": self.file.model_copy(update={"backbone": backbone})})
+
     def writing_to(self, out: Path) -> Self:
         """Return the experiment with another `out`; a relative path starts from the working directory."""
         # Relative to the config file, as a config names it: `verify` finds the data from there.
@@ -368,6 +376,13 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
         file = ExperimentFile.model_validate(document)
     except ValidationError as error:
         raise _config_error(error, path) from error
+    if is_passed_in(file.backbone):
+        raise ConfigError(
+            f"{path}: backbone.provider python stands for a backend that a program passes to run_experiment; choose "
+            f"{BACKEND_FORMS}",
+            path=path,
+            key="backbone.provider",
+        )
     block = file.episodic_memory
     conditions_file = load_conditions(_conditions_source(block.conditions_path, path.parent))
     conditions = resolve_conditions(

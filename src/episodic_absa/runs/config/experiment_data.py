@@ -5,7 +5,7 @@ import random
 from functools import cached_property
 from pathlib import Path
 
-from episodic_absa.datasets.dataset_checks import majority_polarity, require_unique_uids
+from episodic_absa.datasets.dataset_checks import majority_polarity, placed_terms, require_unique_uids
 from episodic_absa.datasets.dataset_loading import load_split
 from episodic_absa.datasets.file_encoding import shown_encoding
 from episodic_absa.datasets.gold_files import attach_gold, load_annotations
@@ -71,6 +71,18 @@ class ExperimentData:
                 path=gold_path,
             )
         return attached.samples
+
+    def require_gold_in_texts(self) -> None:
+        """Refuse gold of which more than half of the terms do not stand in their texts.
+
+        Raises:
+            DatasetError: the gold is shifted, or belongs to other texts.
+        """
+        split = self._config.file.data.process_split
+        shift = placed_terms(self.splits[split]).shift
+        if shift is not None:
+            path = self.gold_path or self.paths[split]
+            raise DatasetError(f"{path}: {shift}", path=path)
 
     def samples_of(self, cell: Cell) -> tuple[LabelledSample, ...]:
         """Return a cell's samples in its order."""

@@ -25,7 +25,7 @@ class CellTask:
     first_index: int
     """The place of the first sample in the cell."""
     store: bytes | None
-    """The cell's store before the first sample; None if there is none, or if the worker does not touch memory."""
+    """The lines of the cell's store before the first sample; None if the worker does not touch memory."""
     defers_memory: bool
     """Whether memory is left to the driver: no prompt shows it, and samples of other workers come before these."""
     resources: Mapping[str, Any]

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack
 from importlib.metadata import version
@@ -12,10 +11,10 @@ from typing import Any, Final
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.errors import ConfigError, EpisodicAbsaError
-from episodic_absa.memory import EpisodicOrchestrator, SlotAnswer
+from episodic_absa.memory import EpisodicOrchestrator, MemoryStore, SlotAnswer
+from episodic_absa.memory.memory_store import Scratch
 from episodic_absa.pipeline.memory_view import MemoryView, WriteInputs
 from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.runs.cell_store import UnsyncedFile
 from episodic_absa.runs.config.cfg_hash import resource_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.engines.cell_task import AnalysedSample, CellTask, TaskEnd, Trouble, WorkerNews
@@ -28,6 +27,7 @@ from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import StoreDecision
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
 from episodic_absa.schemas.run_meta import Speculation
+from episodic_absa.store.exported_lines import read_lines
 
 _WARNINGS_KEPT: Final = 20
 _LEFT_TO_THE_DRIVER: Final = StoreDecision(store_decision="skipped", store_skip_reason="store_write_disabled")
@@ -88,15 +88,14 @@ class CellWorker:
     async def _run(self, task: CellTask, tell: Callable[[AnalysedSample], None]) -> TaskEnd | Trouble:
         try:
             self._require_same_files(task)
-            with tempfile.TemporaryDirectory(prefix="episodic_absa_") as folder:
-                return await self._run_with(_own_store(Path(folder), task.store), task, tell)
+            return await self._run_with(self._own_store(task.store), task, tell)
         except EpisodicAbsaError as error:
             return Trouble(error, socket.gethostname())
 
-    async def _run_with(self, store: Path, task: CellTask, tell: Callable[[AnalysedSample], None]) -> TaskEnd:
+    async def _run_with(self, store: MemoryStore, task: CellTask, tell: Callable[[AnalysedSample], None]) -> TaskEnd:
         experiment = self._config.file.experiment
         pipeline = build_experiment_pipeline(
-            self._config, backend=await self._backend(), condition=task.condition, store=store, open_file=UnsyncedFile
+            self._config, backend=await self._backend(), condition=task.condition, store=store
         )
         noted: dict[int, _NotedMemory] = {}
 
@@ -124,6 +123,13 @@ class CellWorker:
         finally:
             pipeline.memory.close()
         return TaskEnd(Speculation(redone_samples=ordered.redone_n, wasted_calls=ordered.wasted_calls_n))
+
+    def _own_store(self, lines: bytes | None) -> MemoryStore:
+        """Return a copy of the cell's store that ends with the task; the driver writes the store itself."""
+        keep_last_n = self._config.file.episodic_memory.keep_last_n
+        store = MemoryStore(Scratch(Path(STORE)), keep_last_n=keep_last_n)
+        store.take_in(read_lines((lines or b"").splitlines(keepends=True), store.shown))
+        return store
 
     async def _backend(self) -> Backend:
         if self._opened is None:
@@ -198,14 +204,6 @@ class _Warnings(logging.Handler):
         """Return the messages and forget them."""
         messages, self._messages = tuple(self._messages), []
         return messages
-
-
-def _own_store(folder: Path, content: bytes | None) -> Path:
-    """Return a copy of the cell's store that ends with the task; the driver writes the store itself."""
-    store = folder / STORE
-    if content is not None:
-        store.write_bytes(content)
-    return store
 
 
 async def _one_after_another(samples: Iterable[Sample]) -> AsyncIterator[Sample]:

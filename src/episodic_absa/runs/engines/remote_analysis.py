@@ -207,14 +207,14 @@ class RemoteAnalysis:
     def _task_of(self, piece: _Slice, done_n: int) -> CellTask:
         cell = self.work.cell
         defers = is_sliced(self._condition)
-        store = cell.store if cell.needs_store and not defers else None
+        store = self.work.pipeline.store if cell.needs_store and not defers else None
         return CellTask(
             condition=self._condition,
             seed=cell.seed,
             used_in_eval=not cell.is_build,
             samples=tuple(piece.samples[done_n:]),
             first_index=piece.first_index + done_n,
-            store=store.read_bytes() if store is not None and store.exists() else None,
+            store=None if store is None else b"".join(store.exported_lines()),
             defers_memory=defers,
             resources=self.resources,
         )

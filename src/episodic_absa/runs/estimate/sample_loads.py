@@ -11,6 +11,8 @@ from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Req
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.memory import MemoryStore
+from episodic_absa.memory.memory_store import Scratch
 from episodic_absa.pipeline.composition import Pipeline
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
@@ -182,7 +184,7 @@ class _Measuring:
             backend=RepairingBackend(self._engine),
             # Without memory the store is never opened, so no file has to exist.
             condition=condition.model_copy(update=_MEMORY_OFF),
-            store=self._config.out_dir / "no_store",
+            store=MemoryStore(Scratch(self._config.out_dir / "no_store")),
             referee=self._analysis(condition).referee,
         )
 

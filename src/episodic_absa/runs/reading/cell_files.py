@@ -1,31 +1,29 @@
 """The one reader of a cell: derives everything from its records, its data and its manifest."""
 
-import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.cell_store import is_within, lines_of
+from episodic_absa.runs.cell_store import episodes_of, sha256_of_lines
 from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.runs.derived.derived_samples import DerivedSample, Deriver, write_sample_files
 from episodic_absa.runs.reading.cell_data import CellData
-from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_store_file
 from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest
+from episodic_absa.runs.reading.published_store import PublishedStore, read_published_store
 from episodic_absa.runs.run_directory import STORE, TIMINGS
 from episodic_absa.runs.samples_file import SAMPLES, SamplesContent, read_samples, require_cell, require_places
 from episodic_absa.schemas.gold import LabelledSample
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.schemas.run_files.sample_record import SampleRecord, SampleTiming
+from episodic_absa.schemas.run_files.sample_record import SampleRecord, SampleTiming, StoreStart
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.schemas.run_files.trace_line import TraceLine
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.serialization.jsonl import read_lines, split_lines
 
 
@@ -50,7 +48,18 @@ class CellFiles:
         if self.manifest is not None:
             require_cell(self.path / SAMPLES, content, self.manifest.cfg_hash)
         require_places(self.path / SAMPLES, content.records)
+        if self.manifest is not None and self.manifest.completed:
+            self._require_all(len(content.records), self.manifest.dataset.processing_count)
         return content
+
+    def _require_all(self, done: int, due: int) -> None:
+        """Refuse a finished cell that lost whole lines: every line that is left is sound."""
+        if done != due:
+            raise RunDirectoryError(
+                f"{self.path / SAMPLES} has {done:,} of {due:,} samples although the run was finished: lines were "
+                "removed or added; restore the file, or run the experiment again",
+                path=self.path / SAMPLES,
+            )
 
     @property
     def records(self) -> tuple[SampleRecord, ...]:
@@ -146,70 +155,44 @@ class CellFiles:
             return self.path / STORE
         return self.resolve(Path(filled_store_path(pattern, manifest.condition.name, manifest.repetition)))
 
-    @cached_property
-    def store(self) -> JsonlFile[StoreLine]:
-        """The lines of the store: episodes, tallies and verdicts; empty if the cell has none."""
-        if self.store_path is None or not self.store_path.exists():
-            return JsonlFile()
-        store = read_store_file(self.store_path, required=False)
-        if is_within(self.store_path, self.path):
-            return store
-        # Others may append to a store outside the run directory; those lines are not this run's.
-        due, own_n = sum(1 for record in self.records for _ in lines_of(record)), 0
-        for place in range(self._start_lines_of(store), len(store.values)):
-            if own_n == due:
-                return read_store_file(self.store_path, size=store.ends[place - 1] if place else 0, required=False)
-            own_n += _is_of_a_sample(store.values[place])
-        return store
-
-    @cached_property
-    def episodes(self) -> tuple[AnyEpisode | None, ...]:
-        """For each line of the store its episode; None where the line is bad or no episode."""
-        return tuple(
-            None if value is None or isinstance(value, TallyV1_2 | VerdictV1_2) else value
-            for value in self.store.values
-        )
-
     @property
-    def all_episodes(self) -> tuple[AnyEpisode, ...]:
-        """The episodes of the store, oldest first."""
-        return tuple(episode for episode in self.episodes if episode is not None)
-
-    def episodes_before(self, place: int) -> int:
-        """Return how many episodes stand before a position of the store's lines."""
-        return self._episode_counts[place]
+    def shares_its_store(self) -> bool:
+        """Whether the store lies outside of the cell."""
+        return self.store_path is not None and not self.store_path.resolve().is_relative_to(self.path.resolve())
 
     @cached_property
-    def _episode_counts(self) -> tuple[int, ...]:
-        return tuple(accumulate((episode is not None for episode in self.episodes), initial=0))
+    def store(self) -> PublishedStore:
+        """The lines of the store: episodes, verdicts and tombstones; empty if the cell has none."""
+        return PublishedStore() if self.store_path is None else read_published_store(self.store_path)
 
     @cached_property
-    def committed(self) -> tuple[range, ...]:
-        """For each sample, the positions of the store lines that it added; verdicts may stand among them."""
-        ranges, place = [], self.start_lines
-        for record in self.records:
-            first, due = place, sum(1 for _ in lines_of(record))
-            while due and place < len(self.store.values):
-                due -= _is_of_a_sample(self.store.values[place])
-                place += 1
-            ranges.append(range(first, place))
-        return tuple(ranges)
-
-    @cached_property
-    def start_lines(self) -> int:
-        """How many lines the store held before the first sample."""
-        return self._start_lines_of(self.store)
-
-    def _start_lines_of(self, store: JsonlFile[StoreLine]) -> int:
-        start = self.samples.header.store if self.samples.header else None
-        return store.count_until(start.bytes) if start else 0
+    def beginning(self) -> tuple[EpisodicMemoryEntryV1_3, ...]:
+        """The episodes that the store held before the first sample."""
+        return self.store.episodes[: self._start.episodes]
 
     @property
     def begins_as_recorded(self) -> bool:
-        """Whether the store begins with the bytes that it held before the first sample."""
+        """Whether the store begins with the episodes that it held before the first sample."""
+        return self._start.sha256 == sha256_of_lines(self.store.episode_lines[: self._start.episodes])
+
+    @cached_property
+    def all_episodes(self) -> tuple[EpisodicMemoryEntryV1_3, ...]:
+        """The episodes that the cell could read, oldest first: the beginning, and those of its records."""
+        return (*self.beginning, *episodes_of(self.records))
+
+    @cached_property
+    def episodes_before(self) -> dict[str, int]:
+        """For each sample, by its uid, how many of all episodes stood in the store before it was stored itself."""
+        counts, count = {}, len(self.beginning)
+        for record in self.records:
+            counts[record.uid] = count
+            count += sum(1 for _ in episodes_of([record]))
+        return counts
+
+    @property
+    def _start(self) -> StoreStart:
         start = self.samples.header.store if self.samples.header else None
-        held = b"".join(self.store.raw[: self.start_lines])
-        return start is None or hashlib.sha256(held).hexdigest() == start.sha256
+        return start or StoreStart(sha256=sha256_of_lines(()))
 
     @cached_property
     def cards(self) -> dict[str, Scorecard]:
@@ -245,10 +228,6 @@ def rebuild_sample_files(cell: Path) -> tuple[Path, ...]:
         RunDirectoryError: records or data are not those of the run, or a file cannot be written.
     """
     return write_sample_files(cell, CellFiles(cell).derived)
-
-
-def _is_of_a_sample(value: StoreLine | None) -> bool:
-    return value is not None and not isinstance(value, VerdictV1_2)
 
 
 def directory_name(manifest: Manifest, stem: str | None = None) -> str:

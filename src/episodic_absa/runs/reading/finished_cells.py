@@ -13,7 +13,6 @@ from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics,
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST, require_sealed
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
-from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -120,14 +119,6 @@ def load_cell(path: Path) -> FinishedCell:
     due = manifest.dataset.processing_count
     if not manifest.completed:
         logger.warning("%s is not finished: %d of %d samples", path.name, len(cards), due)
-    elif len(cards) != due:
-        logger.warning(
-            "%s was finished, but %s holds %d of %d samples; run `episodic-absa verify` for details",
-            path.name,
-            SAMPLES,
-            len(cards),
-            due,
-        )
     return FinishedCell(path, manifest, cards)
 
 

@@ -35,9 +35,11 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 class StoreStart(FrozenModel):
     """A cell's store before the first sample."""
 
-    bytes: Count = 0
-    sha256: Sha256
     episodes: Count = 0
+    sha256: Sha256
+    """Of its episodes as lines of the exported store."""
+    source_sha256: Sha256 | None = None
+    """Of the file that it began as a copy of."""
 
 
 class SamplesHeader(FrozenModel):
@@ -181,10 +183,9 @@ class SampleRecord(FrozenModel):
         value = self.model_dump(mode="json", exclude_defaults=True)
         value["bundle"] = self.bundle.model_dump(mode="json")
         if self.analysis is not None:
-            for key in ("episode", "tally"):
-                stored = getattr(self.analysis.kept, key)
-                if stored is not None:
-                    value["analysis"]["kept"][key] = stored.model_dump(mode="json")
+            episode = self.analysis.kept.episode
+            if episode is not None:
+                value["analysis"]["kept"]["episode"] = episode.model_dump(mode="json")
         return value
 
 

@@ -34,8 +34,9 @@ Namespace = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 """A word of a closed vocabulary. Which words are in it, the caller of the store says."""
 RowNumber = Annotated[int, Field(strict=True, ge=1, le=MAX_EPISODE_NUMBER)]
-OutcomeBy1_3 = Literal["agent", "person", "referee", "risk"]
-"""Who says how a case turned out: the agent that remembers it, a person, the referee, or the risks before and after."""
+OutcomeBy1_3 = Literal["agent", "person", "reader", "referee", "risk"]
+"""Who says how a case turned out: the agent that remembers it, a person, the reader or the referee of rules v3, or the
+risks before and after. Of an imported episode of schema 1.2 the risks say it where the reader did."""
 PairVerdict = Literal["right", "wrong", "wrong_target", "wrong_polarity", "unsure"]
 ReviewVerdict = Literal["missed", "all_right"]
 

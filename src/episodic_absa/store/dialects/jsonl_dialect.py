@@ -1,9 +1,10 @@
 """A store that is named by its exported file: the database stands beside the file, which is kept current."""
 
+import atexit
 import logging
 import os
-import secrets
-import tempfile
+import sqlite3
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -14,7 +15,7 @@ from episodic_absa.errors import MemoryStoreError
 from episodic_absa.serialization.durable_file import open_privately, sync_directory
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Writer
-from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect, current_process, open_here
 from episodic_absa.store.exported_lines import exported_lines, opened_file, read_lines, take_in
 
 logger = logging.getLogger("episodic_absa.memory")
@@ -27,6 +28,19 @@ _NEXT: Final = "jsonl.next"
 _STATUS: Final = "jsonl.status"
 
 
+_WRITTEN_TO: Final = weakref.WeakSet["JsonlDialect"]()
+"""Stores whose files are to be written anew, at the latest when the program ends."""
+
+
+@atexit.register
+def _write_files() -> None:
+    for dialect in list(_WRITTEN_TO):
+        try:
+            dialect.close()
+        except MemoryStoreError as error:
+            logger.warning("%s", error)
+
+
 def database_beside(path: Path) -> Path:
     """Return the database that stands beside an exported file.
 
@@ -35,6 +49,11 @@ def database_beside(path: Path) -> Path:
         'memory/episodic_store.sqlite'
     """
     return path.with_suffix(".sqlite")
+
+
+def remove_database_beside(path: Path) -> None:
+    """Remove the database beside a file that is about to be written by somebody else."""
+    _remove(database_beside(path))
 
 
 class JsonlDialect(SqliteDialect):
@@ -93,6 +112,7 @@ class JsonlDialect(SqliteDialect):
         with super().writing() as writer:
             yield writer
         self._has_written = True
+        _WRITTEN_TO.add(self)
 
     def close(self) -> None:
         """Write the file anew if the store was written to, and close the database."""
@@ -122,7 +142,7 @@ class JsonlDialect(SqliteDialect):
                         "`episodic-absa memory export --store %s` writes it",
                         self.file,
                         at_most,
-                        self.path,
+                        self.file,
                     )
                     return False
                 digest = self._write_draft(draft)
@@ -137,7 +157,7 @@ class JsonlDialect(SqliteDialect):
         except OSError as error:
             raise MemoryStoreError(
                 f"cannot write {self.file}: {error.strerror}; everything is in {self.path}; make the place writable "
-                f"and run `episodic-absa memory export --store {self.path}`",
+                f"and run `episodic-absa memory export --store {self.file}`",
                 path=self.file,
             ) from error
         finally:
@@ -185,44 +205,59 @@ class JsonlDialect(SqliteDialect):
             )
 
 
-class CopiedJsonl(SqliteDialect):
-    """The content of a file of JSON lines that is only read, such as a donor's: a database among the temporary files.
+class ScratchDialect(SqliteDialect):
+    """A database in memory, for what a file of JSON lines holds or is going to hold. Closing it forgets it.
 
     Args:
-        path: the file.
+        file: the file of JSON lines.
         guard: raises LeakageError for what must not be stored.
+        copies: whether the file is read when the database is first used, which then refuses to be written.
     """
 
-    def __init__(self, path: str | Path, *, guard: Guard) -> None:
-        self.file = Path(path).resolve()
-        copy = Path(tempfile.gettempdir(), f"episodic-absa-{secrets.token_hex(16)}.sqlite")
-        super().__init__(copy, busy_timeout_s=0)
+    def __init__(self, file: Path, *, guard: Guard, copies: bool = False) -> None:
+        super().__init__(file, busy_timeout_s=0)
         self._guard = guard
-
-    @property
-    def shown(self) -> str:
-        """The path of the file, for messages."""
-        return str(self.file)
-
-    @property
-    def name(self) -> str:
-        """The name of the file."""
-        return self.file.name
+        self._copies = copies
+        self._is_copying = False
 
     def exists(self) -> bool:
-        """Return whether there is a file, and copy it."""
-        if not super().exists() and self.file.exists() and self.file.stat().st_size:
-            import_file(self.file, self.path, self._guard)
-        return super().exists()
+        """Return whether there is anything, and copy the file."""
+        with self._threads:
+            self._leave_parents_connection()
+            if self._connection is None and self._copies and self.path.exists() and self.path.stat().st_size:
+                self._copy()
+            return self._connection is not None
 
-    def close(self) -> None:
-        """Remove the copy."""
-        super().close()
-        _remove(self.path)
+    def size(self) -> int:
+        """Return the bytes of the file."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def _opened(self) -> sqlite3.Connection | None:
+        return self._connection if self.exists() else None
+
+    def _copy(self) -> None:
+        self._created()
+        self._is_copying = True
+        try:
+            with self.writing() as writer:
+                take_in(writer, read_lines(opened_file(self.path), self.shown), self._guard, self.shown)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            self._is_copying = False
+
+    def _created(self) -> sqlite3.Connection:
+        connection = self._connection_to("file::memory:")
+        self._bring_up_to_date(connection)
+        self._connection, self._process = connection, current_process()
+        open_here[self.path] += 1
+        return connection
 
     def _refuse_writing(self) -> None:
-        # Nobody would find it again.
-        raise MemoryStoreError(f"{self.file} is open for reading alone", path=self.file)
+        if self._copies and not self._is_copying:
+            # Nobody would find it again.
+            raise MemoryStoreError(f"{self.path} is open for reading alone", path=self.path)
 
 
 def import_file(file: Path, database: Path, guard: Guard) -> None:

@@ -44,8 +44,13 @@ _process = [next(_forks)]
 os.register_at_fork(after_in_child=lambda: _process.__setitem__(0, next(_forks)))
 # Closing any descriptor of a file gives up all locks that this process has on it, SQLite's too. So a file that is open
 # as a store here is never opened in another way.
-_open_here: Final = Counter[Path]()
+open_here: Final = Counter[Path]()
 _opening: Final = threading.RLock()
+
+
+def current_process() -> int:
+    """Return a number that differs in a forked child."""
+    return _process[0]
 
 
 class SqliteDialect:
@@ -91,7 +96,7 @@ class SqliteDialect:
     def exists(self) -> bool:
         """Return whether the file holds a store, and refuse one of something else, which stays as it is."""
         with _opening:
-            if _open_here[self.path]:
+            if open_here[self.path]:
                 return True
             self._refuse_special_file()
             try:
@@ -195,13 +200,14 @@ class SqliteDialect:
             if self._connection is not None:
                 with _opening:
                     self._connection.close()
-                    _open_here[self.path] -= 1
+                    open_here[self.path] -= 1
                 self._connection = None
                 self._data_version = None
 
     def __del__(self) -> None:
         if getattr(self, "_connection", None) is not None:
-            self.close()
+            # Not what a subclass does besides: another store of this thread may be in the middle of a write.
+            SqliteDialect.close(self)
 
     def _opened(self) -> sqlite3.Connection | None:
         """Return the connection, None if there is no store yet."""
@@ -217,7 +223,7 @@ class SqliteDialect:
         with _opening:
             try:
                 make_private_directory(self.path.parent)
-                if not _open_here[self.path]:
+                if not open_here[self.path]:
                     # Two processes may make it at once; SQLite lets one of them fill it.
                     os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
                     sync_directory(self.path.parent)
@@ -230,14 +236,7 @@ class SqliteDialect:
         has_log = self.path.with_name(f"{self.path.name}-wal").exists()
         # Without its log a file in a place that nobody writes to cannot change; SQLite would want to make the log.
         mode = "?mode=rw" if not is_readable_only else "?mode=ro" if has_log else "?mode=ro&immutable=1"
-        with self._errors():
-            connection = sqlite3.connect(
-                f"{self.path.as_uri()}{mode}",
-                uri=True,
-                timeout=self._busy_timeout_s,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+        connection = self._connection_to(f"{self.path.as_uri()}{mode}")
         try:
             if not is_readable_only:
                 self._prepare(connection)
@@ -246,13 +245,23 @@ class SqliteDialect:
             connection.close()
             raise
         self._connection, self._process, self._identity = connection, _process[0], self._found_identity()
-        _open_here[self.path] += 1
+        open_here[self.path] += 1
         try:
             self._connected()
         except BaseException:
             self.close()
             raise
         return connection
+
+    def _connection_to(self, address: str) -> sqlite3.Connection:
+        with self._errors():
+            return sqlite3.connect(
+                address,
+                uri=True,
+                timeout=self._busy_timeout_s,
+                isolation_level=None,
+                check_same_thread=False,
+            )
 
     def _connected(self) -> None:
         """Do what comes before the first use of a connection."""
@@ -276,20 +285,7 @@ class SqliteDialect:
         """Make the connection durable, and bring the tables up to date."""
         self._run(connection, "PRAGMA synchronous=FULL")
         self._run(connection, "PRAGMA secure_delete=ON")
-        if self._version(connection) < VERSION:
-            # The first write is one with a rollback journal: at no moment is there half a store.
-            self._run(connection, "BEGIN EXCLUSIVE")
-            try:
-                version = self._version(connection)
-                for statement in statements(version, _TYPES) if version < VERSION else ():
-                    self._run(connection, statement)
-                self._run(connection, f"PRAGMA application_id={APPLICATION_ID}")
-                self._run(connection, f"PRAGMA user_version={max(version, VERSION)}")
-                self._run(connection, "COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.rollback()
-                raise
+        self._bring_up_to_date(connection)
         kind = network_file_system(self.path, self._mounts)
         wanted = "delete" if kind else "wal"
         if self._run(connection, "PRAGMA journal_mode") == [(wanted,)]:
@@ -306,6 +302,22 @@ class SqliteDialect:
             self._run(connection, f"PRAGMA journal_mode={wanted}")
         if self._run(connection, "PRAGMA journal_mode") != [(wanted,)]:
             raise self._error(f"cannot be used with the journal `{wanted}`", "end the processes that use it, try again")
+
+    def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
+        if self._version(connection) < VERSION:
+            # The first write is one with a rollback journal: at no moment is there half a store.
+            self._run(connection, "BEGIN EXCLUSIVE")
+            try:
+                version = self._version(connection)
+                for statement in statements(version, _TYPES) if version < VERSION else ():
+                    self._run(connection, statement)
+                self._run(connection, f"PRAGMA application_id={APPLICATION_ID}")
+                self._run(connection, f"PRAGMA user_version={max(version, VERSION)}")
+                self._run(connection, "COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.rollback()
+                raise
 
     def _check_version(self, connection: sqlite3.Connection) -> None:
         version = self._version(connection)

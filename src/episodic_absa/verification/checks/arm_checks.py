@@ -1,6 +1,5 @@
 """Checks that a control arm kept its promise: its advice came from where the condition says, and nowhere else."""
 
-import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -13,11 +12,12 @@ from episodic_absa.memory.advice.placebo import PLACEBO_PRINCIPLE, placebo_texts
 from episodic_absa.memory.advice.sources import shown_chars
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.reading.jsonl_file import read_store_file
+from episodic_absa.runs.reading.published_store import read_published_store
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run_files.trace_line import TraceLine
+from episodic_absa.store.open_store import store_sha256
+from episodic_absa.store.uids import stored_uid
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import AdviceFrom, Language
 
@@ -90,8 +90,7 @@ class _RandomDraws:
         self._places: dict[Language, list[int]] = {}
         for place, episode in enumerate(self._episodes):
             self._places.setdefault(episode.input_signature.language, []).append(place)
-        turns = zip(cell.records, cell.committed, strict=True)
-        self._before = {entry.uid: cell.episodes_before(added.start) for entry, added in turns}
+        self._before = cell.episodes_before
 
     def broken(self, trace: TraceLine) -> Iterator[str]:
         memory, uid = trace.memory, trace.case_trace.case_id
@@ -106,7 +105,7 @@ class _RandomDraws:
         others = (
             episode.episode_id
             for episode in drawn
-            if episode.episode_id not in memory.retrieved_ids and episode.provenance.source_id != uid
+            if episode.episode_id not in memory.retrieved_ids and episode.provenance.source_id != stored_uid(uid)
         )
         if memory.advised_ids != tuple(islice(others, memory.retrieved_k)):
             yield "the random episodes are not those that its uid draws"
@@ -118,10 +117,9 @@ def _donor_ids(cell: CellFiles) -> frozenset[str] | None:
     path = cell.resolve(manifest.condition.advice.store) if manifest.condition.advice.store else None
     if path is None or not path.is_file():
         return None
-    if hashlib.sha256(path.read_bytes()).hexdigest() != manifest.episodic_memory.donor_store_sha256:
+    if store_sha256(path) != manifest.episodic_memory.donor_store_sha256:
         return None
-    lines = read_store_file(path).valid()
-    return frozenset(line.episode_id for line in lines if not isinstance(line, TallyV1_2 | VerdictV1_2))
+    return frozenset(episode.episode_id for episode in read_published_store(path).episodes)
 
 
 def _of_the_donor(known: frozenset[str] | None, trace: TraceLine) -> Iterator[str]:

@@ -1,19 +1,20 @@
 """Checks of a cell's files: records, manifest and store are whole and of one cell; derived files follow from them."""
 
 import json
+import re
 from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any, Final
 
-from episodic_absa.runs.cell_store import bodies_of
+from episodic_absa.runs.cell_store import episodes_of, export_form
 from episodic_absa.runs.derived.derived_samples import file_texts
 from episodic_absa.runs.reading.cell_files import CellFiles, directory_name
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.run_directory import RUN_META
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.sealed_json import seal_state
+from episodic_absa.store.exported_lines import episode_line
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 
 
@@ -23,13 +24,10 @@ def check_completed(cell: CellFiles) -> Findings:
 
 
 def check_records(cell: CellFiles) -> Findings:
-    """A finished cell has a record per sample and nothing unfinished; a record holds a result or an error."""
-    manifest, records = cell.known_manifest, cell.records
-    due = manifest.dataset.processing_count
-    if manifest.completed:
-        yield None if len(records) == due else f"{SAMPLES} has {len(records)} records; processing_count is {due}"
+    """A finished cell has nothing unfinished; a record holds a result or an error. Its reader counts the records."""
+    if cell.known_manifest.completed:
         yield "the last line is not ended" if cell.samples.is_torn else None
-    for record in records:
+    for record in cell.records:
         is_either = (record.analysis is None) != (record.error is None)
         yield None if is_either else f"{record.uid}: a record holds an analysis or an error"
 
@@ -79,16 +77,26 @@ def check_derived_files(cell: CellFiles) -> Findings:
 
 
 def check_store_follows(cell: CellFiles) -> Findings:
-    """The store is what it began with and the episodes of the records, in order; persons may have added verdicts."""
+    """The store is what it began with and the episodes of the records, in order; people may have added verdicts."""
     require_store(cell)
     yield None if cell.begins_as_recorded else "the store does not begin as it did before the first sample"
-    held: list[Any] = [
-        line for line in cell.store.values[cell.start_lines :] if line is not None and not isinstance(line, VerdictV1_2)
-    ]
-    bodies = [canonical_json(line).encode() for line in held]
-    for number, (stored, recorded) in enumerate(zip_longest(bodies, bodies_of(cell.records)), start=1):
-        is_same = stored == recorded
-        yield None if is_same else f"line {number} that samples added to the store is not what the records say"
+    form = export_form(cell.known_manifest.condition.rules)
+    recorded = [episode_line(episode, form) for episode in episodes_of(cell.records)]
+    held = cell.store.episode_lines[len(cell.beginning) :]
+    if cell.shares_its_store:
+        # Others may have added episodes before and between them, so that ids differ.
+        held = tuple(map(_without_id, held))
+        for number, line in enumerate(map(_without_id, recorded), start=1):
+            yield None if line in held else f"episode {number} of the records is not in the store"
+        return
+    for number, (stored, meant) in enumerate(zip_longest(held, recorded), start=1):
+        yield (
+            None if stored == meant else f"episode {number} that samples added to the store is not what the records say"
+        )
+
+
+def _without_id(line: bytes) -> bytes:
+    return _ID.sub(b"", line, count=1)
 
 
 def _differs_in_lost_times(cell: CellFiles, held: bytes | None, meant: bytes | None) -> bool:
@@ -107,6 +115,7 @@ def _without_times(value: Any) -> Any:
     return [_without_times(item) for item in value] if isinstance(value, list) else value
 
 
+_ID: Final = re.compile(rb'"episode_id":"epi_[0-9]+",')
 _TIMES: Final = ("timing", "timestamp", "cached", "latency_ms", "waited_ms", "started_at")
 FILE_CHECKS: Final[Mapping[str, Check]] = {
     "completed": check_completed,

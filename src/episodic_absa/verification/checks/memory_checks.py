@@ -19,8 +19,9 @@ from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.trace_line import TraceLine
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, VerdictV1_3
+from episodic_absa.store.uids import stored_uid
 from episodic_absa.verification.checks.file_checks import require_store
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 
@@ -171,17 +172,15 @@ def check_one_voice(cell: CellFiles) -> Findings:
 
 
 def check_store_lines(cell: CellFiles) -> Findings:
-    """Every line of the store is a valid episode, tally or verdict in the closed vocabulary."""
+    """Every line of the store is a valid episode, verdict or tombstone in the closed vocabulary."""
     require_store(cell)
     catalogue = load_catalogue()
     yield from cell.store.problems
     for line in cell.store.valid():
-        if isinstance(line, TallyV1_2):
-            yield _leak(f"tally of {line.source_id}", partial(refuse_open_terms, "terms", line.terms))
-        elif isinstance(line, VerdictV1_2):
+        if isinstance(line, VerdictV1_3):
             terms = () if line.aspect is None else (line.aspect,)
             yield _leak(f"verdict on {line.source_id}", partial(refuse_open_terms, "aspect", terms))
-        else:
+        elif isinstance(line, EpisodicMemoryEntryV1_3):
             yield _leak(line.episode_id, partial(refuse_open_vocabulary, line, catalogue))
 
 
@@ -189,7 +188,7 @@ def check_store_ids(cell: CellFiles) -> Findings:
     """Episode ids are unique and ascend."""
     require_store(cell)
     last = 0
-    for entry in cell.all_episodes:
+    for entry in cell.store.episodes:
         number = int(entry.episode_id[4:])
         yield None if number > last else f"{entry.episode_id} does not come after epi_{last:06d}"
         last = max(last, number)
@@ -205,8 +204,9 @@ def check_store_keys(cell: CellFiles) -> Findings:
 def check_store_text(cell: CellFiles) -> Findings:
     """No episode repeats a run of its own sample's text, aspect terms apart."""
     require_store(cell)
-    for entry in cell.all_episodes:
-        text = cell.texts.get(entry.provenance.source_id)
+    texts = {stored_uid(uid): text for uid, text in cell.texts.items()}
+    for entry in cell.store.episodes:
+        text = texts.get(entry.provenance.source_id)
         if text is not None:
             for language in {entry.input_signature.language, effective_language(None, text)}:
                 yield _leak(
@@ -222,8 +222,8 @@ def check_start_store(cell: CellFiles) -> Findings:
     if meant is None:
         raise NotApplicableError("the cell began without a start store")
     start = cell.samples.header.store if cell.samples.header else None
-    is_same = start is not None and start.sha256 == meant and cell.begins_as_recorded
-    yield None if is_same else f"the store's first {cell.start_lines} lines are not the start store"
+    is_same = start is not None and start.source_sha256 == meant and cell.begins_as_recorded
+    yield None if is_same else f"the store's first {len(cell.beginning)} episodes are not those of the start store"
 
 
 def check_stored_episodes(cell: CellFiles) -> Findings:
@@ -243,7 +243,7 @@ def check_stored_episodes(cell: CellFiles) -> Findings:
                 provenance.used_in_eval,
                 provenance.created_from_split,
             ) == (
-                record.uid,
+                stored_uid(record.uid),
                 record.sample_index,
                 manifest.seed,
                 not manifest.is_build,
@@ -257,10 +257,10 @@ def check_retrieved_is_past(cell: CellFiles) -> Findings:
     require_store(cell)
     keep = _keep_last_n(cell)
     ids = [episode.episode_id for episode in cell.all_episodes]
-    for entry, places in zip(cell.records, cell.committed, strict=True):
+    for entry in cell.records:
         trace = cell.traces_by_uid.get(entry.uid)
         if trace is not None:
-            known = set(ids[: cell.episodes_before(places.start)][-keep:])
+            known = set(ids[: cell.episodes_before[entry.uid]][-keep:])
             unknown = [episode_id for episode_id in trace.memory.retrieved_ids if episode_id not in known]
             yield f"{entry.uid}: retrieved {unknown[0]}, which no earlier sample had stored" if unknown else None
 
@@ -270,7 +270,11 @@ def check_no_self_retrieval(cell: CellFiles) -> Findings:
     require_store(cell)
     sources = {entry.episode_id: entry.provenance.source_id for entry in cell.all_episodes}
     for trace in cell.traces:
-        own = [episode_id for episode_id in trace.memory.retrieved_ids if sources.get(episode_id) == _uid(trace)]
+        own = [
+            episode_id
+            for episode_id in trace.memory.retrieved_ids
+            if sources.get(episode_id) == stored_uid(_uid(trace))
+        ]
         yield f"{_uid(trace)}: retrieved its own {own[0]}" if own else None
 
 

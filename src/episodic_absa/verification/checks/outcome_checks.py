@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME, outcome_of
+from episodic_absa.memory.episodes.episode_builder import outcome_of
 from episodic_absa.pipeline.decision.change_rules import adoption_sha256, load_adoption_rules
 from episodic_absa.pipeline.outcomes.referee import referee_question
+from episodic_absa.runs.cell_store import episodes_of
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import Stage1Result
-from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
+from episodic_absa.store.uids import stored_uid
 from episodic_absa.verification.checks.findings import Check, Findings, require_changes
 
 
@@ -34,17 +36,16 @@ def check_outcomes_decided(cell: CellFiles) -> Findings:
 
 
 def check_outcomes_stored(cell: CellFiles) -> Findings:
-    """Each episode of the cell holds the outcomes that its output records, and its type follows from them alone."""
+    """Each episode of the cell holds the changes that its output records, and its outcome follows from theirs alone."""
     require_changes(cell)
-    recorded = {output.uid: changes for output, changes in _judged(cell)}
-    for episode in cell.episodes[cell.start_lines :]:
-        if not isinstance(episode, EpisodicMemoryEntryV1_2) or episode.provenance.source_id not in recorded:
+    recorded = {stored_uid(output.uid): changes for output, changes in _judged(cell)}
+    for episode in episodes_of(cell.records):
+        if episode.provenance.source_id not in recorded:
             continue
         changes = [_outcome(change) for change in recorded[episode.provenance.source_id]]
-        meant = outcome_of(changes)
-        held = (episode.outcome, episode.outcome_by, episode.episode_type)
-        is_same = sorted(map(repr, episode.changes)) == sorted(map(repr, changes))
-        holds = is_same and held == (*meant, TYPE_OF_OUTCOME[meant.outcome])
+        held = sorted((change.kind, change.adopted) for change in episode.changes)
+        is_same = held == sorted((change.kind, change.adopted) for change in changes)
+        holds = is_same and episode.outcome == outcome_of(changes)
         yield None if holds else f"{episode.episode_id}: its outcome is not the one that its output records"
 
 

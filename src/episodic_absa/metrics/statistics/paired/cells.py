@@ -28,19 +28,24 @@ class PairedCells:
 
     numerators: NDArray[np.float64]
     denominators: NDArray[np.float64]
+    largest: float | None = 1.0
+    """The largest possible difference; None for a metric without bounds, such as a number of tokens."""
 
     @classmethod
-    def of_differences(cls, differences: NDArray[np.float64], present: NDArray[np.bool_] | None = None) -> PairedCells:
+    def of_differences(
+        cls, differences: NDArray[np.float64], present: NDArray[np.bool_] | None = None, largest: float | None = 1.0
+    ) -> PairedCells:
         """Return the cells of a mean of differences.
 
         Args:
             differences: A minus B by review and order; seeds are averaged first.
             present: which cells have a value on both sides; None for all.
+            largest: the largest possible difference; None for a metric without bounds.
         """
         import numpy as np
 
         known = np.ones_like(differences, dtype=np.float64) if present is None else present.astype(np.float64)
-        return cls(np.where(known > 0, differences, 0.0)[:, :, None], known[:, :, None])
+        return cls(np.where(known > 0, differences, 0.0)[:, :, None], known[:, :, None], largest)
 
     @property
     def n(self) -> int:
@@ -51,6 +56,14 @@ class PairedCells:
     def orders_n(self) -> int:
         """The number of orders."""
         return int(self.numerators.shape[1])
+
+    @cached_property
+    def different_orders_n(self) -> int:
+        """The number of different orders: columns that are equal in every cell count as one."""
+        import numpy as np
+
+        columns = np.concatenate([self.numerators, self.denominators], axis=2).round(FINEST_DIGITS)
+        return len(np.unique(np.swapaxes(columns, 0, 1).reshape(self.orders_n, -1), axis=0))
 
     @property
     def is_mean(self) -> bool:
@@ -141,8 +154,8 @@ class PairedCells:
             return self
         numerators, denominators = (table.sum(axis=1, keepdims=True) for table in (self.numerators, self.denominators))
         if self.is_complete:
-            return PairedCells(numerators / self.orders_n, denominators / self.orders_n)
-        return PairedCells(numerators, denominators)
+            return PairedCells(numerators / self.orders_n, denominators / self.orders_n, self.largest)
+        return PairedCells(numerators, denominators, self.largest)
 
     @staticmethod
     def _difference(numerators: NDArray[np.float64], denominators: NDArray[np.float64]) -> float:

@@ -4,17 +4,14 @@ from typing import Literal
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.metric_value import MetricKind
+from episodic_absa.metrics.statistics.paired.doubts import FEWEST_GROWN, Doubt, doubt_of
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT, Equivalence
 from episodic_absa.metrics.statistics.paired.interval import IntervalMethod
 from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
-from episodic_absa.metrics.statistics.paired.unseen_reviews import outweighs_unseen
 from episodic_absa.metrics.statistics.power import ALPHA
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 
 Claim = Literal["none", "direction", "significant"]
-NoClaim = Literal["", "kind", "interval", "one_order", "test", "orders", "unseen", "recall"]
-"""Why there is no claim: not an outcome; the interval includes 0; a memory that grows was seen in one order; p over
-reviews; p over orders; unseen reviews could undo a difference that no review contradicts; worse recall."""
 
 
 class PairedDifference(FrozenModel):
@@ -53,10 +50,15 @@ class PairedDifference(FrozenModel):
     """Standard deviation of the differences between reviews."""
     detectable: float | None = None
     """The smallest absolute difference that this many reviews and orders show with 80 % power."""
+    orders_variance: float = 0.0
+    """What the choice of orders adds to the variance of the difference; more reviews do not lower it."""
     needed_n: int | None = None
-    """Reviews needed to show the observed difference with 80 % power; None if more orders are needed instead."""
+    """For the primary metric the reviews, more than there are, that show the smallest effect of interest with 80 %
+    power; None where no number of reviews would do."""
     orders_n: Count = 1
-    """Orders with a value on both sides."""
+    """Different orders with a value on both sides; orders in which every sample ended alike count as one."""
+    differing_n: Count = 0
+    """Reviews whose difference is not 0."""
     method: IntervalMethod = "percentile"
     """How the interval was made. "crossed": over reviews and orders, because the order changes results."""
     p_exact: Flag = False
@@ -70,10 +72,20 @@ class PairedDifference(FrozenModel):
     """Against the smallest effect of interest; None for metrics that are no outcome."""
     smallest_effect: float = SMALLEST_EFFECT
     is_primary: Flag = False
-    unopposed: Flag = False
-    """Whether no review differs in the other direction: the difference must then outweigh reviews not drawn."""
+    unseen_reviews: float = 0.0
+    """What reviews that were not drawn could take away from the difference; a claim needs more."""
+    unseen_orders: float = 0.0
+    """What orders that were not run could take away, where a memory grows; a claim needs more."""
     grows: Flag = False
     """Whether a side shows a memory that grows as it goes: then the order of the reviews may decide the difference."""
+    failed_n: Count = 0
+    """Pairs of samples of which one failed or both did."""
+    failed_low: float | None = None
+    """The lower bound of the interval if every failed sample had gone against A; None without one."""
+    failed_high: float | None = None
+    """The upper bound if every failed sample had gone for A."""
+    same_by_construction: Flag = False
+    """Whether the two conditions cannot differ: neither shows memory to the model or to the decision."""
     recall_worse: Flag = False
     """Whether A has worse recall in this comparison: no metric is claimed better then."""
 
@@ -92,29 +104,19 @@ class PairedDifference(FrozenModel):
     @property
     def has_few_orders(self) -> bool:
         """Whether order changes results and there are too few orders for a significant claim."""
-        return (self.method == "crossed" or self.hangs_on_one_order) and self.orders_n < FEWEST_CLAIMED
+        return (self.method == "crossed" or self.hangs_on_few_orders) and self.orders_n < FEWEST_CLAIMED
 
     @property
-    def hangs_on_one_order(self) -> bool:
-        """Whether the order may decide the difference and there is only one: no interval covers that."""
-        return self.grows and self.orders_n == 1
+    def hangs_on_few_orders(self) -> bool:
+        """Whether the order may decide the difference and there are fewer than three different ones."""
+        return self.grows and self.orders_n < FEWEST_GROWN
 
     @property
-    def no_claim(self) -> NoClaim:
+    def no_claim(self) -> Doubt:
         """The first reason against a claim; "" for none."""
         if self.kind != "outcome" or not definition_of(self.metric).better:
             return "kind"
-        if not self.excludes_zero:
-            return "interval"
-        if self.hangs_on_one_order:
-            return "one_order"
-        if self.p_value is None or self.p_value >= ALPHA:
-            return "test"
-        if self.p_orders is not None and self.p_orders >= ALPHA:
-            return "orders"
-        if self.unopposed and not outweighs_unseen(self.difference or 0.0, self.n_uids):
-            return "unseen"
-        return "recall" if self.recall_worse and self.favours_a else ""
+        return doubt_of(self) or ("recall" if self.recall_worse and self.favours_a else "")
 
     @property
     def claim(self) -> Claim:

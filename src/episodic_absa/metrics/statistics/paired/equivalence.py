@@ -3,11 +3,12 @@
 from typing import Final, Literal
 
 from episodic_absa.metrics.statistics.paired.interval import PairedInterval
-from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.metrics.statistics.paired.unseen import largest_share
 
 Equivalence = Literal["no_larger_effect", "larger_effect", "undecided"]
 SMALLEST_EFFECT: Final = 0.01
-_FEW: Final = 5
+FEW_DIFFERING: Final = 5
+"""So few reviews that differ do not show how many would differ in another sample."""
 
 
 def equivalence_of(
@@ -26,7 +27,7 @@ def equivalence_of(
     """
     if n < 2:
         return None
-    if differing <= _FEW and _largest_share(differing, n) >= smallest_effect:
+    if differing <= FEW_DIFFERING and largest_share(differing, n) >= smallest_effect:
         return "undecided"
     if interval is None:
         return None if differing else "no_larger_effect"
@@ -35,14 +36,3 @@ def equivalence_of(
     if interval.low90 > smallest_effect or interval.high90 < -smallest_effect:
         return "larger_effect"
     return "undecided"
-
-
-def _largest_share(differing: int, n: int) -> float:
-    """Return the exact one-sided 95 % bound of the share of reviews that differ (Clopper and Pearson)."""
-    if differing == 0:
-        return float(1 - ALPHA ** (1 / n))
-    if differing == n:
-        return 1.0
-    from scipy.special import betaincinv
-
-    return float(betaincinv(differing + 1, n - differing, 1 - ALPHA))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED
 from episodic_absa.metrics.statistics.paired.cells import PairedCells
 from episodic_absa.metrics.statistics.paired.order_test import t_quantile, variance_parts
+from episodic_absa.metrics.statistics.paired.unseen import unseen_reviews
 from episodic_absa.metrics.statistics.random_draws import RandomDraws
 from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS, to_units
 
@@ -24,6 +25,9 @@ _FEW_REVIEWS: Final = 200
 _SKEWED: Final = 1.0
 """Absolute skewness of the differences above which percentiles of resampled means lie too close on one side."""
 
+_MOST_WIDENED: Final = 4.0
+"""So many times the half width of the percentiles a bound may lie from the difference. Without it, resamples that miss
+the few reviews that differ much would make the interval of sparse differences ten times as wide."""
 _NO_SPREAD: Final = 1e-9
 _SPARSE: Final = 0.5
 _DRAWN_AT_ONCE: Final = 2**20
@@ -38,11 +42,6 @@ class PairedInterval(NamedTuple):
     low90: float
     high90: float
     method: IntervalMethod
-
-    def within(self, most: float) -> PairedInterval:
-        """Return the interval without what lies beyond the largest possible difference."""
-        low, high, low90, high90 = (min(max(bound, -most), most) for bound in self[:4])
-        return PairedInterval(low, high, low90, high90, self.method)
 
 
 def paired_intervals(
@@ -140,9 +139,11 @@ def _interval(column: _Columns, sums: NDArray[np.float64], resamples: int, seed:
     if column.is_crossed:
         method = "crossed"
         bounds = _wider(bounds, _with_order_variance(cells, _over_reviews(column, above, below, sums)))
-    elif column.is_studentised:
-        method = "studentised"
+    elif column.is_studentised or cells.is_mean:
+        method = "studentised" if column.is_studentised else "percentile"
         bounds = _wider(bounds, _over_reviews(column, above, below, sums))
+    if cells.largest is not None:
+        bounds = np.clip(bounds, -cells.largest, cells.largest)
     low, low90, high90, high = bounds.round(FINEST_DIGITS).tolist()
     return PairedInterval(low, high, low90, high90, method)
 
@@ -171,14 +172,14 @@ def _differences(
 def _over_reviews(
     column: _Columns, above: NDArray[np.float64], below: NDArray[np.float64] | None, sums: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the bounds over reviews alone: percentiles, or the wider of these and the studentised ones."""
+    """Return the bounds over reviews alone: percentiles, made wider where reviews are few or skewed."""
     import numpy as np
 
     cells, n = column.cells, column.cells.n
     means = _mean_deviations(cells, above, below)
     bounds: NDArray[np.float64] = cells.difference + np.quantile(means, _TAILS)
     if not column.is_studentised:
-        return bounds
+        return _with_unseen(cells, bounds, bounds)
     variances = sums[:, -1] / column.square_per_one / n - (means + column.shift) ** 2
     overall = float(((cells.of_reviews - cells.difference) ** 2).sum()) / n
     # A resample of equal differences has no spread; the least spread of the others stands in for it.
@@ -186,7 +187,21 @@ def _over_reviews(
     ratios = means / np.sqrt(np.maximum(variances, least) / n)
     error = sqrt(overall / (n - 1))
     studentised = cells.difference - np.quantile(ratios, _TAILS)[::-1] * error
-    return _wider(bounds, studentised)
+    return _with_unseen(cells, bounds, _wider(bounds, studentised))
+
+
+def _with_unseen(
+    cells: PairedCells, percentiles: NDArray[np.float64], bounds: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return bounds widened by what reviews that were not drawn could change; the squares of distances are added."""
+    import numpy as np
+
+    unseen = unseen_reviews(cells)
+    distances = np.hypot(bounds - cells.difference, np.array([unseen.down, unseen.down, unseen.up, unseen.up]))
+    half = np.abs(percentiles[::-1] - percentiles) / 2
+    limits = np.maximum(_MOST_WIDENED * half, np.abs(percentiles - cells.difference))
+    widened: NDArray[np.float64] = cells.difference + np.array([-1, -1, 1, 1]) * np.minimum(distances, limits)
+    return widened
 
 
 def _mean_deviations(

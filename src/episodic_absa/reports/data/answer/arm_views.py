@@ -1,7 +1,6 @@
 """The answer of a run: every arm against the baseline in the primary metric."""
 
-from typing import Literal
-
+from episodic_absa.metrics.statistics.verdict import VerdictKind
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.schemas.frozen_model import FrozenModel
 
@@ -27,7 +26,7 @@ class ArmRow(FrozenModel):
     """t over the orders; None below three orders, and where the order changes nothing."""
     variation: bool
     """False if no review differs, or all differ alike; then there is no interval."""
-    verdict: Literal["raised", "lowered", "no_larger_effect", "undecided"]
+    verdict: VerdictKind
     words: Bilingual
     """What the interval says about the difference."""
 

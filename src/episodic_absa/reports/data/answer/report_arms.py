@@ -24,10 +24,12 @@ def arms_view(run: FinishedRun, cards: Sequence[ConditionCard]) -> ArmsView | No
     for card in cards:
         pair = (card.name, baseline)
         if card.name != baseline:
+            # A pair that was asked the other way round was asked, too.
             compared = known.get(pair)
+            asked_as = compared or known.get(pair[::-1])
             comparison = compared.comparison if compared else _compared(run, pair, asked)
-            exploratory = compared is None or compared.is_exploratory
-            rows.append(_arm(card, comparison, is_asked=pair == first, exploratory=exploratory))
+            exploratory = asked_as is None or asked_as.is_exploratory
+            rows.append(_arm(card, comparison, is_asked=first in (pair, pair[::-1]), exploratory=exploratory))
     if all(row.difference is None for row in rows):
         return None
     rows.sort(key=lambda row: not row.is_asked)
@@ -53,6 +55,7 @@ def _compared(run: FinishedRun, pair: tuple[str, str], asked: Criterion) -> Comp
         count_backfilled=arm[0].count_backfilled,
         primary=asked.primary,
         smallest_effect=asked.smallest_effect,
+        same_by_construction=arm[0].manifest.condition.answers_like(baseline[0].manifest.condition),
     )
 
 

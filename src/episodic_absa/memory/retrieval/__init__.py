@@ -1,1 +1,0 @@
-"""Finds the episodes most similar to a sample."""

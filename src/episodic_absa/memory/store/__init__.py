@@ -1,1 +1,0 @@
-"""Episodes on disk: the store, its lock, its maintenance."""
