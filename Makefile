@@ -52,7 +52,7 @@ docs: $(STAMP) ## Build the documentation site into docs/_build/html; a warning 
 	@$(BIN)/python -m sphinx -W --keep-going -q -E -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-train: $(STAMP) ## Train the reader of both languages (needs training/reader/requirements.txt; minutes on a GPU, hours without)
+train: $(STAMP) ## Train networks that read (needs training/reader/requirements.txt; minutes on a GPU, hours without)
 	@PYTHON=$(BIN)/python training/reader/train.sh en
 	@PYTHON=$(BIN)/python training/reader/train.sh ko
 

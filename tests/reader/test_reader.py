@@ -147,3 +147,9 @@ def test_nothing_heavy_is_loaded_before_a_text_is_read() -> None:
     code = "import sys; from episodic_absa.reader.reader import default_reader; default_reader()"
     code += "; print({'onnxruntime', 'tokenizers'} & {*sys.modules})"
     assert run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_a_thing_that_a_fact_merely_names_is_hardly_a_target() -> None:
+    view = default_reader().view("The developer is a two-person studio from Ghent.", "en", "Ghent")
+    assert view is not None
+    assert view.p_target < 0.1

@@ -1,6 +1,7 @@
 """The neural reader in miniature, end to end on a CPU: pre-training, fine-tuning, export and reading."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,20 @@ from export import compared, export  # noqa: E402
 from exported import load_exported  # noqa: E402
 from finetune import answers_of, create_reader, examples_of, fit, targets_of  # noqa: E402
 from network import Encoder, MaskedReader, Reader, Shape, load_weights, minilm_weights, save_weights, start_from  # noqa: E402
+from pack import write_pack  # noqa: E402
 from pretrain import pretrain, token_stream  # noqa: E402
-from reading import MARKS, RESERVED, TAGS, Window, encode, framed, framed_classes, read_texts, tag_id  # noqa: E402
+from reading import (  # noqa: E402
+    MARKS,
+    RESERVED,
+    TAGS,
+    Window,
+    encode,
+    framed,
+    framed_classes,
+    read_lines,
+    read_texts,
+    tag_id,
+)
 from vectors import neighbour_vectors, term_vector, write_table  # noqa: E402
 from vocabularies import english_tokens, korean_characters, korean_pieces  # noqa: E402
 
@@ -62,7 +75,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reader, Path]:
     tokenizer = korean_pieces((row["text"] for row in rows), 200)
     tokenizer.save(str(folder / "small.json"))
     save_weights(Encoder(SMALL), SMALL, folder / "start.safetensors")
-    reader = create_reader(tokenizer, folder / "start.safetensors", with_classes=False, seed=1)
+    reader = create_reader(tokenizer, folder / "start.safetensors", with_classes=False)
     fit(
         reader,
         [example for row in rows for example in examples_of(row, tokenizer)],
@@ -123,7 +136,7 @@ def test_the_same_seed_trains_the_same_reader(tmp_path: Path) -> None:
     save_weights(Encoder(SMALL), SMALL, tmp_path / "start.safetensors")
     found = []
     for _ in range(2):
-        reader = create_reader(tokenizer, tmp_path / "start.safetensors", with_classes=True, seed=3)
+        reader = create_reader(tokenizer, tmp_path / "start.safetensors", with_classes=True)
         fit(reader, examples, seed=3, epochs=1, rate=1e-3, batch=8)
         found.append(reader.state_dict())
     assert all(torch.equal(found[0][name], found[1][name]) for name in found[0])
@@ -156,15 +169,17 @@ def read_outputs(answers: Any, tokenizer: Any, text: str, classes: str) -> Any:
     return output.marks
 
 
-def test_pre_training_lowers_the_loss_and_gives_an_encoder_to_start_from(tmp_path: Path) -> None:
+@pytest.mark.parametrize("knows_classes", [False, True])
+def test_pre_training_lowers_the_loss_and_gives_an_encoder_to_start_from(tmp_path: Path, knows_classes: bool) -> None:
     torch.manual_seed(1)
     texts = [row["text"] for row in make_rows()]
+    classes = ["N" * len(text) for text in texts] if knows_classes else None
     tokenizer = korean_characters(texts, 60)
     model = MaskedReader(SMALL._replace(vocabulary=tokenizer.get_vocab_size()))
     losses = [
         pretrain(
             model,
-            token_stream(texts, tokenizer),
+            token_stream(texts, tokenizer, classes),
             tmp_path / "encoder.safetensors",
             seconds=600,
             steps=steps,
@@ -231,3 +246,23 @@ def test_terms_with_the_same_neighbours_have_near_vectors(tmp_path: Path) -> Non
 
 def test_every_tag_has_its_own_token() -> None:
     assert len({tag_id(tag) for tag in TAGS}) == len(TAGS) == len(RESERVED) - 5
+
+
+def test_the_mean_of_one_reader_is_that_reader_and_reads_a_corpus_that_was_left_out(
+    trained: tuple[Reader, Path], tmp_path: Path
+) -> None:
+    folder = trained[1].parent
+    pack = tmp_path / "pack.json.xz"
+    dev = [{"corpus": "hotel", "uid": "h1", "text": make_rows()[0]["text"], "pairs": []}]
+    write_pack({"en": {"train": [], "dev": []}, "ko": {"train": [], "dev": dev}}, pack)
+    names = [
+        str(pack),
+        "ko",
+        str(folder / "small.json"),
+        str(tmp_path / "mean"),
+        *[str(folder / "small.safetensors")] * 2,
+    ]
+    subprocess.run([sys.executable, READER / "soup.py", *names, "--leave-out", "hotel"], check=True)
+    mean, single = (load_weights(path)[0] for path in (tmp_path / "mean.safetensors", folder / "small.safetensors"))
+    assert all(torch.allclose(mean[name], single[name]) for name in single)
+    assert {line["tag"] for line in read_lines(tmp_path / "mean.readings.jsonl.gz")} == {"no_tag", "everyday"}

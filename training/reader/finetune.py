@@ -1,12 +1,11 @@
 """Fine-tunes the reader of one language, and reads the dev texts with it.
 
 python training/reader/finetune.py PACK.json.xz LANGUAGE TOKENIZER.json START.safetensors OUT [--seed 1] [--epochs 5]
-    [--rate 2e-4] [--batch 64] [--leave-out CORPUS] [--silver SILVER.jsonl.gz] [--classes] [--most N]
+    [--rate 2e-4] [--batch 64] [--leave-out CORPUS] [--classes] [--most N]
 
-Writes OUT.safetensors (half precision) and OUT.readings.jsonl.gz. --silver names texts that other readers have read
-(silver.py): each epoch shows another part of them beside the marked texts. With --leave-out the reader never sees that
-corpus and reads its dev texts alone, as texts of an unknown kind. On one GPU five epochs over 21,000 English texts take
-about a minute, on two idle cores about forty.
+Writes OUT.safetensors (half precision) and OUT.readings.jsonl.gz. With --leave-out the reader never sees that corpus
+and reads its dev texts alone, as texts of an unknown kind. On one GPU five epochs over 21,000
+English texts take about a minute, on two idle cores about forty.
 """
 
 import argparse
@@ -33,7 +32,6 @@ from reading import (
     encode,
     framed,
     framed_classes,
-    read_lines,
     tag_id,
     write_lines,
 )
@@ -42,8 +40,6 @@ from torch.nn import functional
 
 NO_TAG_SHARE: Final = 0.3
 """How often a text is shown without the tag of its corpus, so that the reader learns to do without."""
-SILVER_LOSS: Final = 0.5
-"""What a text that other readers marked weighs beside one that people marked."""
 SIDE_LOSS: Final = 0.3
 """What the label of the text and the topics of terms weigh beside the terms."""
 _AT_ONCE: Final = 128
@@ -56,12 +52,9 @@ class Example(NamedTuple):
     ids: list[int]
     classes: list[int]
     marks: list[int]
-    shares: list[float]
-    """How much of a token belongs to its mark; the rest says that no term stands there."""
     topics: list[int]
     label: int
     tag: int
-    weight: float = 1.0
 
 
 def main() -> None:
@@ -74,7 +67,6 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--leave-out", metavar="CORPUS")
-    parser.add_argument("--silver", type=Path, help="texts that other readers have read")
     parser.add_argument("--classes", action="store_true", help="add the classes of Korean morphemes to the tokens")
     parser.add_argument("--most", type=int, help="texts to train on, to try things out")
     given = parser.parse_args()
@@ -87,8 +79,7 @@ def main() -> None:
     learnt = learnt[:: -(-len(learnt) // (given.most or len(learnt)))]
     reader = create_reader(tokenizer, given.start, with_classes=given.classes)
     examples = [example for row in learnt for example in examples_of(row, tokenizer)]
-    silver = silver_examples(given.silver, given.most, tokenizer) if given.silver else []
-    fit(reader, examples, silver, seed=given.seed, epochs=given.epochs, rate=given.rate, batch=given.batch)
+    fit(reader, examples, seed=given.seed, epochs=given.epochs, rate=given.rate, batch=given.batch)
     save_weights(reader, reader.encoder.shape, given.out.with_suffix(".safetensors"))
     read_dev(reader, tokenizer, rows["dev"], given.out, given.leave_out)
 
@@ -128,7 +119,7 @@ def create_reader(tokenizer: Tokenizer, start: Path, *, with_classes: bool) -> R
 def examples_of(row: dict[str, Any], tokenizer: Tokenizer) -> Iterator[Example]:
     """Yield a packed training row as the network learns it, a long one in windows."""
     tokens = encode(tokenizer, row["text"], row.get("classes", ""))
-    marks, shares, topics = targets_of(tokens.starts, tokens.ends, row.get("spans"))
+    marks, topics = targets_of(tokens.starts, tokens.ends, row.get("spans"))
     label = IGNORED if row["label"] is None else LABELS.index(row["label"])
     first, last = [IGNORED] * 2, [IGNORED]
     for start in range(0, max(1, len(tokens.ids)), WINDOW):
@@ -137,71 +128,47 @@ def examples_of(row: dict[str, Any], tokenizer: Tokenizer) -> Iterator[Example]:
             framed(tokens.ids[part], tag_id(row["corpus"])),
             framed_classes(tokens.classes[part]),
             [*first, *marks[part], *last],
-            [1.0, 1.0, *shares[part], 1.0],
             [*first, *topics[part], *last],
             label if len(tokens.ids) <= WINDOW else IGNORED,
             tag_id(row["corpus"]),
-            row.get("weight", 1.0),
         )
-
-
-def silver_examples(path: Path, most: int | None, tokenizer: Tokenizer) -> list[Example]:
-    """Return the texts that other readers have read."""
-    rows = read_lines(path)[:most]
-    return [
-        example for row in rows for example in examples_of({"label": None, "weight": SILVER_LOSS, **row}, tokenizer)
-    ]
 
 
 def targets_of(
     starts: Sequence[int], ends: Sequence[int], spans: Sequence[Sequence[Any]] | None
-) -> tuple[list[int], list[float], list[int]]:
-    """Return the mark, its share and the topic of each token.
-
-    A token belongs to the span that holds at least half of it.
+) -> tuple[list[int], list[int]]:
+    """Return the mark and the topic of each token. A token belongs to the span that holds at least half of it.
 
     Args:
-        spans: start, end, polarity, topic of each term, and its p if other readers marked it; None: the source marks no
-            terms, and teaches nothing of them.
+        spans: start, end, polarity, topic of each term; None: the source marks no terms, and teaches nothing of them.
     """
-    topics, shares = [IGNORED] * len(starts), [1.0] * len(starts)
+    topics = [IGNORED] * len(starts)
     if spans is None:
-        return [IGNORED] * len(starts), shares, topics
+        return [IGNORED] * len(starts), topics
     marks = [0] * len(starts)
-    for start, end, polarity, topic, *p in spans:
+    for start, end, polarity, topic in spans:
         letter = "B"
         for at, (left, right) in enumerate(zip(starts, ends, strict=True)):
             if right > left and 2 * (min(right, end) - max(left, start)) >= right - left:
                 marks[at] = MARKS.index(f"{letter}-{polarity}")
-                shares[at] = p[0] if p else 1.0
                 topics[at] = IGNORED if topic is None else TOPICS.index(topic)
                 letter = "I"
-    return marks, shares, topics
+    return marks, topics
 
 
-def fit(
-    reader: Reader,
-    examples: Sequence[Example],
-    silver: Sequence[Example],
-    *,
-    seed: int,
-    epochs: int,
-    rate: float,
-    batch: int,
-) -> None:
-    """Train; the rate rises over the first twentieth and falls. Each epoch shows another part of the silver."""
+def fit(reader: Reader, examples: Sequence[Example], *, seed: int, epochs: int, rate: float, batch: int) -> None:
+    """Train; the rate rises over the first twentieth and falls to nothing."""
     began, random_source, device = time.monotonic(), random.Random(seed), device_here()  # noqa: S311 - an order, no secret
     torch.manual_seed(seed)
     optimizer = torch.optim.AdamW(reader.parameters(), lr=rate, weight_decay=0.01)
-    shown = [[*examples, *silver[epoch::epochs]] for epoch in range(epochs)]
-    steps = sum(-(-len(of_epoch) // batch) for of_epoch in shown)
+    steps = epochs * -(-len(examples) // batch)
     plan = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / (0.05 * steps + 1), max(0.0, 1 - step / steps))
     )
     reader.train()
     for epoch in range(epochs):
-        total = torch.zeros((), device=device)
-        for members in batches(shown[epoch], batch, random_source):
+        total = 0.0
+        for members in batches(examples, batch, random_source):
             with autocast(device):
                 loss = loss_of(reader, members, random_source, device)
             loss.backward()
@@ -209,9 +176,10 @@ def fit(
             optimizer.step()
             plan.step()
             optimizer.zero_grad()
-            total = total + loss.detach()
-        mean = float(total) * batch / len(shown[epoch])
-        print(f"epoch {epoch + 1}: loss {mean:.3f}, {time.monotonic() - began:.0f} s", flush=True)
+            total += float(loss.detach())
+        print(
+            f"epoch {epoch + 1}: loss {total * batch / len(examples):.3f}, {time.monotonic() - began:.0f} s", flush=True
+        )
     reader.eval()
 
 
@@ -235,30 +203,22 @@ def loss_of(reader: Reader, members: Sequence[Example], random_source: random.Ra
     ]
     ids = padded(shown, PAD, device)
     marks, topics, label = reader(ids, ids != PAD, padded([example.classes for example in members], 0, device))
-    weights = torch.tensor([example.weight for example in members], device=device)
-    each = weights[:, None].expand(ids.shape).flatten()
-    wanted = padded([example.marks for example in members], IGNORED, device).flatten()
-    shares = padded([example.shares for example in members], 1.0, device).flatten()
-    marked, none = marks.flatten(0, 1), torch.where(wanted == IGNORED, IGNORED, 0)
+    wanted = torch.tensor([example.label for example in members], device=device)
     return (
-        mean_loss(marked, wanted, each * shares, total=each)
-        + mean_loss(marked, none, each * (1 - shares), total=each)
+        mean_loss(marks.flatten(0, 1), padded([example.marks for example in members], IGNORED, device).flatten())
         + SIDE_LOSS
-        * mean_loss(
-            topics.flatten(0, 1), padded([example.topics for example in members], IGNORED, device).flatten(), each
-        )
-        + SIDE_LOSS * mean_loss(label, torch.tensor([example.label for example in members], device=device), weights)
+        * mean_loss(topics.flatten(0, 1), padded([example.topics for example in members], IGNORED, device).flatten())
+        + SIDE_LOSS * mean_loss(label, wanted)
     )
 
 
-def mean_loss(logits: Any, wanted: Any, weights: Any, *, total: Any = None) -> Any:
-    """Return the weighed mean of the cross entropy over what teaches something; zero if nothing does."""
-    losses = functional.cross_entropy(logits.float(), wanted, ignore_index=IGNORED, reduction="none")
-    count = ((weights if total is None else total) * (wanted != IGNORED)).sum()
-    return (losses * weights).sum() / count.clamp(min=1e-6)
+def mean_loss(logits: Any, wanted: Any) -> Any:
+    """Return the mean cross entropy of what teaches something; zero if nothing does."""
+    total = functional.cross_entropy(logits.float(), wanted, ignore_index=IGNORED, reduction="sum")
+    return total / (wanted != IGNORED).sum().clamp(min=1)
 
 
-def padded(rows: Sequence[Sequence[float]], filler: float, device: str) -> Any:
+def padded(rows: Sequence[Sequence[int]], filler: int, device: str) -> Any:
     """Return rows of different length as one tensor."""
     length = max(map(len, rows))
     return torch.tensor([[*row, *[filler] * (length - len(row))] for row in rows], device=device)

@@ -9,16 +9,15 @@ export OMP_NUM_THREADS=2
 
 background() { PYTHONUNBUFFERED=1 W=$W E=$E P=$P setsid nohup bash "$code/gpu.sh" "$@" </dev/null >>"$W/log" 2>&1 & }
 
-finetuned() { # NAME: LANGUAGE_KIND[-SILVER]_seedN or LANGUAGE_KIND_without_CORPUS_seedN
+finetuned() { # NAME: LANGUAGE_KIND_seedN or LANGUAGE_KIND_without_CORPUS_seedN
   local language=${1%%_*} kind more="" tokens
   kind=${1#*_} kind=${kind%%_*}
-  tokens=${language}_${kind%%-*}
+  tokens=${language}_$kind
   local start=$out/$tokens.pretrained.safetensors
   case $language in
   en) tokens=en start=$W/en.start.safetensors more="--rate 2e-4 --epochs 5" ;;
   ko) more="--rate 3e-4 --epochs 4" ;;
   esac
-  case $kind in *-*) more="$more --silver $out/${kind#*-}.silver.jsonl.gz" ;; esac
   case $1 in *_without_*) more="$more --leave-out $(echo "${1##*_without_}" | cut -d_ -f1)" ;; esac
   # shellcheck disable=SC2086
   python3 "$code/finetune.py" "$W/reader.json.xz" "$language" "$W/$tokens.tokenizer.json" "$start" "$out/$1" \
@@ -42,11 +41,8 @@ pretrained)
   # shellcheck disable=SC2086
   done_or_failed "$2" python3 "$code/pretrain.py" "$W"/reviews.txt.xz "$W/reader.json.xz" "$W/ko_$2.tokenizer.json" \
     "$W/en.start.safetensors" "$out/ko_$2.pretrained.safetensors" --classes "$W/classes.txt.xz" $P ;;
-silver) # NAME [READER]: marks the reviews by the other engine, or by it together with a reader
-  python3 "$code/silver.py" "$W/reviews.txt.xz" "$W/read.jsonl.gz" "$out/$2.silver.jsonl.gz" \
-    ${3:+--reader "$out/$3.safetensors" "$W/$(echo "$3" | cut -d_ -f1-2 | cut -d- -f1).tokenizer.json"} ;;
 soup) # NAME READER...: the mean of some readers; a NAME with _without_CORPUS reads that corpus alone
-  tokens=$(echo "$2" | cut -d_ -f1-2 | cut -d- -f1) readers=() language=${2%%_*}
+  tokens=$(echo "$2" | cut -d_ -f1-2) readers=() language=${2%%_*}
   [ "$language" = en ] && tokens=en
   for name in "${@:3}"; do readers+=("$out/$name.safetensors"); done
   left=$(case $2 in *_without_*) echo "--leave-out $(echo "${2##*_without_}" | cut -d_ -f1)" ;; esac)

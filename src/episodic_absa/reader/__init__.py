@@ -1,1 +1,1 @@
-"""The reader: one small neural model a language that finds judged terms and labels a text."""
+"""Reads a review: its judged terms with probabilities, and its label."""

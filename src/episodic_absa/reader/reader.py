@@ -262,7 +262,8 @@ def default_reader() -> Reader:
 def read(text: str, language: Language | None = None) -> Reading:
     """Return the judged terms of a text with their probabilities, and the label of the whole text.
 
-    One small neural network reads; no agent, memory or server is asked. The first text of a language loads its network.
+    English is read by a small neural network, Korean by rules and weights over morphemes; no agent, memory or server is
+    asked. The first text of a language loads what reads it.
 
     Args:
         text: a review in Korean or English; anything else gives an empty reading.
