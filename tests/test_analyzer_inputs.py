@@ -125,7 +125,7 @@ def test_a_batch_says_of_a_text_what_analyze_says() -> None:
         ({"base_url": 5}, "base_url must be a string, got int"),
         ({"seed": "a"}, "seed must be an integer, got str"),
         ({"store": 5}, "the store must be a path, got int"),
-        ({"store": "."}, " is a directory; a store is one .jsonl file"),
+        ({"store": "."}, " is a directory; a store is one .jsonl or .sqlite file"),
     ],
 )
 def test_an_argument_of_another_type_is_refused(arguments: Any, hint: str) -> None:

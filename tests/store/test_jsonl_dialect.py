@@ -35,6 +35,15 @@ def test_the_file_is_written_when_a_store_that_was_written_to_is_closed(path: Pa
     assert path.stat() == before
 
 
+def test_an_empty_file_is_no_reason_to_refuse_the_first_episode(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+    with opened(path) as store:
+        assert len(store) == 0
+        store.append(draft(1))
+    assert path.read_text(encoding="utf-8").count("\n") == 1
+
+
 def test_only_file_and_database_are_left_in_the_folder(path: Path) -> None:
     with opened(path) as store:
         store.append(draft(1))

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from episodic_absa.errors import ConfigError, InputError
+from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Dialect
@@ -28,13 +28,15 @@ def database_at(location: str | Path, *, guard: Guard, busy_timeout_s: float, re
 
     Raises:
         InputError: the location is no path.
-        MemoryStoreError: the address names no database or holds a password.
+        MemoryStoreError: the path is a directory, or the address names no database or holds a password.
     """
     if not isinstance(location, str | os.PathLike):
         raise InputError(f"the store must be a path, got {type(location).__name__}", argument="store")
     if isinstance(location, str) and is_postgres(location):
         return PostgresDialect(location, busy_timeout_s=busy_timeout_s, guard=guard)
     path = Path(location)
+    if path.is_dir():
+        raise MemoryStoreError(f"{path} is a directory; a store is one .jsonl or .sqlite file, name it", path=path)
     if path.suffix.lower() != ".jsonl":
         return SqliteDialect(location, busy_timeout_s=busy_timeout_s)
     if reads_only and not database_beside(path.resolve()).exists():

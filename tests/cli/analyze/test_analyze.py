@@ -199,7 +199,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("good", "--base-url", "http://localhost:1"), "--base-url is for backends with a server"),
     (("good", "bad", "--uid", "u"), "--uid names one review, and there are 2"),
     (("good", "--json", "--explain"), "--explain is for people and --json for programs"),
-    (("good", "--store", "."), ". is a directory; a store is one .jsonl file"),
+    (("good", "--store", "."), ". is a directory; a store is one .jsonl or .sqlite file"),
     (("good", "--store", "s.jsonl"), "C1 neither reads nor writes a store; choose another --condition"),
 ]
 

@@ -80,11 +80,13 @@ def test_the_study_has_a_config_a_dataset_and_the_next_commands(session: Session
     assert yaml.safe_load(config)["run_id"] == "my-study"
 
 
-def test_the_study_passes_the_check_without_a_warning(session: Session) -> None:
+def test_the_study_passes_the_check_and_is_warned_of_its_few_reviews_alone(session: Session) -> None:
     *lines, verdict = session.shown["check"].splitlines()
-    assert {line.split()[0] for line in lines} == {"ok"}
+    [warning] = [line for line in lines if line.split()[0] != "ok"]
+    assert warning.split()[0] == "warning"
+    assert "16 reviews" in warning
     assert "all 16 samples have gold: 21 pairs (10 positive, 9 negative, 2 neutral)" in session.shown["check"]
-    assert verdict == "my-study (dev) can be run; 0 warnings"
+    assert verdict == "my-study (dev) can be run; 1 warning"
 
 
 def test_the_results_lie_where_the_option_says_and_their_scores_have_an_n(session: Session) -> None:

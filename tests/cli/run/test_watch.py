@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tests.cli.run.test_run import write_experiment
+from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.cli.run.run_progress import Pace, progress_view
 from episodic_absa.cli.run.run_work import Invocation
@@ -74,12 +75,16 @@ def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(
 
     # A later look adds what was recorded since.
     samples = (grid / "C1__seed2" / "samples.jsonl").read_bytes()
+    manifest = grid / "C1__seed2" / "manifest.json"
+    finished = manifest.read_bytes()
+    write_sealed(manifest, {**json.loads(finished), "completed": False})
     keep_first(grid / "C1__seed2", 3)
     pair = WatchedPair(config, progress_of(config))
     early = len({uid for cell in CELLS for uid, _ in values[cell][:3]})
     assert pair.look().n == early < SAMPLES
     assert pair.look().n == early
     (grid / "C1__seed2" / "samples.jsonl").write_bytes(samples)
+    manifest.write_bytes(finished)
     assert pair.look() == look
     assert json.loads(watched.stdout)["was_finished"] is False
 

@@ -148,5 +148,5 @@ ANSWER_TARGETS: Final = (
     Target("answers", _read_full_answer, inputs=20_000, permitted=_UNUSABLE),
     Target("item_answers", _read_items_answer, inputs=20_000, permitted=_UNUSABLE),
     Target("span_repair", _repair_spans, inputs=16_000, permitted=_UNUSABLE),
-    Target("pipeline", _analyse, inputs=3_000, leaves=frozenset({"store.jsonl", "store.jsonl.lock"})),
+    Target("pipeline", _analyse, inputs=3_000, leaves=frozenset({"store.jsonl", "store.sqlite"})),
 )

@@ -328,13 +328,13 @@ DAMAGES = [
         "calls",
     ),
     Damage("two records are swapped", C2, lambda run: run.edit_records(swap_records), "samples_read"),
-    Damage("a record is missing", C2, lambda run: run.edit_records(lambda lines: lines.pop()), "records"),
+    Damage("a record is missing", C2, lambda run: run.edit_records(lambda lines: lines.pop()), "samples_read"),
     Damage(
         "a record stands twice", C2, lambda run: run.edit_records(lambda lines: lines.append(lines[-1])), "samples_read"
     ),
     Damage("a record holds nothing", C2, losing("edit_record", [], "analysis"), "records"),
     Damage("a record was changed", C2, change_one_byte_of_records, "samples_read"),
-    Damage("the records end within a line", C2, tear_records, "records"),
+    Damage("the records end within a line", C2, tear_records, "samples_read"),
     Damage("a record has an unknown key", C2, putting("edit_record", [], mood="good"), "samples_read"),
     Damage("a record writes a default out", C2, putting("edit_record", [], error=None), "canonical"),
     Damage(

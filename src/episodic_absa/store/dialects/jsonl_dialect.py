@@ -197,6 +197,8 @@ class JsonlDialect(SqliteDialect):
         facts = _facts(reader)
         if facts.get(_STATUS) == _status(self.file):
             return
+        if _WRITTEN not in facts and self.file.stat().st_size == 0:
+            return  # somebody made an empty file, and the database has written none yet
         if _digest(self.file) not in (facts.get(_WRITTEN), facts.get(_NEXT)):
             raise MemoryStoreError(
                 f"{self.file} is not what {self.path} wrote last: somebody changed it. Move the file away to go on "
