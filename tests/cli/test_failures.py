@@ -33,7 +33,7 @@ def test_a_missing_store_is_named_and_nothing_is_created(cli: Cli, tmp_path: Pat
 def test_a_directory_is_not_a_store(cli: Cli, tmp_path: Path, command: tuple[str, ...]) -> None:
     done = cli("memory", *command, "--store", tmp_path)
     assert done.returncode == 2
-    assert "is no regular file; it stays as it is" in done.stderr
+    assert "is a directory; a store is one .jsonl or .sqlite file" in done.stderr
 
 
 @pytest.mark.parametrize("command", [("list",), ("stats",), ("check",), ("show", "1")])
