@@ -119,7 +119,7 @@ def test_under_rules_v3_a_sample_lists_its_changes_with_their_witnesses(reader: 
     part = page.locator(".part", has=page.locator("h4", has_text="Changes"))
     reader.expect(part).to_have_count(1)
     words = part.inner_text()
-    for expected in ("drop", "등본", "adopted", "TAN", "judge"):
+    for expected in ("drop", "주민센터", "adopted", "TAN", "judge"):
         assert expected in words
     assert [title.removesuffix("same in both").removesuffix("≠ differs") for title in titles(page)] == [
         "Stage1, final, gold",

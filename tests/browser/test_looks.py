@@ -201,18 +201,18 @@ def test_a_page_of_rules_v3_fits_a_phone_and_can_be_korean(reader: Reader, v3_re
     for details in page.locator("details").all():
         details.evaluate("(node) => { node.open = true; }")
     page.select_option("#pick-a", "adaptive")
-    page.select_option("#pick-b", "C2")
+    page.select_option("#pick-b", "one_call")
     page.locator("[data-uid=v3-0]").click()
-    for other, title in (("C2", "Stage1, 최종, 정답≠ 다름"), ("", "Stage1, 최종, 정답")):
+    for other, title in (("one_call", "Stage1, 최종, 정답≠ 다름"), ("", "Stage1, 최종, 정답")):
         page.select_option("#pick-b", other)
         reader.expect(page.locator(".part h4").first).to_have_text(title)
         assert no_sideways_scroll(page)
         assert page.evaluate(_CUT_CELLS) == []
-        assert set(page.evaluate(_ENGLISH_WORDS)) <= {"adaptive"}  # the name of a condition
+        assert set(page.evaluate(_ENGLISH_WORDS)) <= {"adaptive", "one_call"}  # the names of conditions
         assert page.evaluate(_WEAK_WORDS) == []
         picture(page, screenshots / f"report_phone_v3{other}.png")
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.select_option("#pick-b", "C2")
+    page.select_option("#pick-b", "one_call")
     reader.expect(page.locator(".differing").first).to_be_visible()
     assert no_sideways_scroll(page)
     # In half a page no column of a table is scrolled away.
