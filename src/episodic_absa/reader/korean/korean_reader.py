@@ -110,9 +110,6 @@ def _opinion(
         targets=owners,
         is_verdict=hit.idiom is not None and hit.idiom.verdict,
         scope_note=negation.note,
-        scope_start=tokens.items[start_at].start if negation.note else -1,
-        scope_end=_word_end(tokens.text, tokens.items[negation.end].end, len(tokens.text)) if negation.note else -1,
-        scope_is_plain=negation.is_plain,
     )
 
 

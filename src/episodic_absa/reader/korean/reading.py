@@ -76,10 +76,6 @@ class Opinion:
     """Said of the whole, whether or not something is named."""
     scope_note: str = ""
     """Why the second look differs from the first."""
-    scope_start: int = -1
-    scope_end: int = -1
-    scope_is_plain: bool = False
-    """The reason of the difference is one that leaves no doubt (not only, a double negation)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,8 @@ OTHER_DOMAIN: Final = "other"
 """The class of texts outside the trained domains."""
 EVERYDAY: Final = "everyday"
 """The class of short reviews of anything, as people write them outside the corpora."""
-JUDGES: Final = "judges"
 NO_OPINION: Final = "none"
-"""The classes of texts that judge something and of texts that do not."""
+"""The class of texts that judge nothing."""
 EDGE: Final = 0.5
 _HARDLY: Final = 0.03
 """A share of the everyday weights, or of the others, that is too small to matter."""
