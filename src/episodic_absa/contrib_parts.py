@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any, Final
 
 CONTRIB_PARTS: Final = {
+    "drill": "episodic_absa.contrib.drill:drill",
     "watch": "episodic_absa.contrib.watch:WatchLine",
 }
 """Each part with its module and the name in it that is called."""

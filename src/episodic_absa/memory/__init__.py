@@ -8,6 +8,7 @@ from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, Advisory
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
+from episodic_absa.memory.episodes.leak_guard import LONG_TERM, TextRuns
 from episodic_absa.memory.episodic_orchestrator import (
     EpisodicMemorySettings,
     EpisodicOrchestrator,
@@ -38,6 +39,7 @@ from episodic_absa.memory.situations.situation import Situation
 
 __all__ = [
     "DEBATE_SLOT",
+    "LONG_TERM",
     "OUTCOME_FORM",
     "STAGE2_SLOT",
     "Advice",
@@ -62,6 +64,7 @@ __all__ = [
     "SlotAnswer",
     "SlotTarget",
     "StoredEpisodes",
+    "TextRuns",
     "gate_signals",
     "injection_for",
     "load_catalogue",
