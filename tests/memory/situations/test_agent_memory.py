@@ -15,8 +15,14 @@ from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
 from episodic_absa.memory.advice.outcome_advice import OUTCOME_VOICE
 from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
-from episodic_absa.memory.situations.situation import SituationRisk, SituationStructure
-from episodic_absa.memory.situations.situation_episode import Action, Outcome, signature_of, situation_episode
+from episodic_absa.memory.situations.situation import (
+    Action,
+    Outcome,
+    SituationRisk,
+    SituationStructure,
+    signature_of,
+    situation_episode,
+)
 from episodic_absa.vocabulary import Language, LengthBucket, Severity
 
 TEXT = "The battery lasts long, but the screen is not bright at all."
