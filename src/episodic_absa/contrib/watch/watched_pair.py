@@ -5,10 +5,9 @@ from statistics import fmean
 from typing import Final, NamedTuple
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.metrics.per_sample.sample_values import sample_value
-from episodic_absa.metrics.statistics.confidence_sequence import SequenceLook, look_at
-from episodic_absa.runs.config.cells import Cell, evaluated_cells
-from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.metrics import sample_value
+from episodic_absa.metrics.statistics import SequenceLook, look_at
+from episodic_absa.runs.config import Cell, ExperimentConfig, evaluated_cells
 from episodic_absa.runs.derived.derived_samples import Deriver
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.question import exploratory_parts, is_exploratory, load_question

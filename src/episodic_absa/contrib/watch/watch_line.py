@@ -4,18 +4,28 @@ import time
 from typing import Final
 
 from episodic_absa.cli.output import printable
-from episodic_absa.metrics.statistics.number_text import interval_text, signed
-from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
-from episodic_absa.runs.watched_pair import WatchedPair
+from episodic_absa.contrib.watch.watched_pair import WatchedPair
+from episodic_absa.metrics.statistics import FEWEST_CLAIMED, interval_text, signed
+from episodic_absa.runs.config import ExperimentConfig
+from episodic_absa.runs.progress import GridProgress
 
 _SECONDS_BETWEEN_LOOKS: Final = 1.0
 
 
 class WatchLine:
-    """What a watched pair shows, as text."""
+    """The difference of the first compared pair so far, as a line of text."""
 
-    def __init__(self, pair: WatchedPair) -> None:
-        self._pair = pair
+    def __init__(self, config: ExperimentConfig, progress: GridProgress) -> None:
+        """Watch a run.
+
+        Args:
+            config: the experiment.
+            progress: its state, which the run keeps up to date.
+
+        Raises:
+            ConfigError: the experiment compares no pair of conditions.
+        """
+        self._pair = WatchedPair(config, progress)
         self._line = ""
         self._looked_at = float("-inf")
 

@@ -2,27 +2,25 @@
 
 import json
 import re
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.cli.conftest import Cli
 from tests.cli.run.test_run import write_experiment
 from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.cli.run.run_progress import Pace, progress_view
 from episodic_absa.cli.run.run_work import Invocation
-from episodic_absa.cli.run.watch_line import WatchLine
+from episodic_absa.contrib.watch import WatchLine
+from episodic_absa.contrib.watch.watched_pair import WatchedPair
 from episodic_absa.errors import ConfigError
 from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.runs.config import ExperimentConfig, evaluated_cells, load_experiment
 from episodic_absa.runs.fixed_question import refresh_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.watched_pair import WatchedPair
 
-Cli = Callable[..., subprocess.CompletedProcess[str]]
 SAMPLES = 9
 CELLS = ("C2__seed1", "C1__seed1", "C2__seed2", "C1__seed2")
 
@@ -53,7 +51,7 @@ def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(
     assert {path.name for path in grid.iterdir() if path.is_dir()} == set(CELLS)
 
     config = load_experiment(path)
-    assert WatchLine(WatchedPair(config, progress_of(config))).now() == line
+    assert WatchLine(config, progress_of(config)).now() == line
     assert WatchedPair(config, progress_of(config, done=0)).look().mean is None  # no cell has begun
 
     # A review counts once, in the order in which it comes first; the order of both seeds is read side by side.
@@ -91,7 +89,7 @@ def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(
     later = write_experiment(tmp_path, samples=SAMPLES, experiment={**experiment, "primary_metric": "exact_match"})
     config = load_experiment(later)
     refresh_question(grid)
-    assert WatchLine(WatchedPair(config, progress_of(config))).now().endswith("; it includes 0; exploratory")
+    assert WatchLine(config, progress_of(config)).now().endswith("; it includes 0; exploratory")
 
 
 def test_a_pair_to_watch_is_required_and_an_unbounded_metric_is_not_watched(tmp_path: Path) -> None:
@@ -107,7 +105,7 @@ def test_a_pair_to_watch_is_required_and_an_unbounded_metric_is_not_watched(tmp_
 def test_the_live_table_ends_with_the_watched_line_and_resuming_goes_on_watching(tmp_path: Path) -> None:
     config = load_experiment(write_experiment(tmp_path))
     progress = progress_of(config, done=0)
-    watch = WatchLine(WatchedPair(config, progress))
+    watch = WatchLine(config, progress)
     console = Console(width=120)
     with console.capture() as captured:
         console.print(progress_view(config, progress, Pace(progress), watch))
