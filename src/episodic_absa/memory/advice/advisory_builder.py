@@ -21,7 +21,6 @@ OUTCOME_MARK: Final = " [risk: "
 
 Spoken = Literal["ko", "en"]
 """The languages that advice speaks: Korean for Korean, else English."""
-_STRENGTHS: Final[tuple[Strength, ...]] = ("weak", "moderate", "strong")
 
 
 @dataclass(frozen=True)
@@ -183,8 +182,9 @@ class _Retrieved:
         self._deltas = [episode.outcome_delta.delta_risk for episode in episodes]
 
     def strength(self, principle: Principle) -> Strength:
-        """Return how many of the episodes share a principle, as a word; there are three at most."""
-        return _STRENGTHS[self._agreeing[principle.principle_id] - 1]
+        """Return how many of the episodes share a principle, as a word."""
+        agreeing = self._agreeing[principle.principle_id]
+        return "strong" if agreeing >= 3 else "moderate" if agreeing == 2 else "weak"
 
     def evidence(self, episode: EpisodicMemoryEntryV1_3, principle: Principle, *, is_anchor: bool) -> EvidenceV1_1:
         """Return where an advisory comes from; an anchor says how alike the cases are, the others what changed."""

@@ -87,7 +87,8 @@ def apply_patch(
     apply_anchor_guard(draft)
     summary = debate.summary if debate else DebateSummary()
     debate_acted = bool(override.applied or is_judge_dropped or judge_agrees_with_verdict(draft, summary, built.terms))
-    overridden = override.applied and (_current(override.applied.aspect, renamed), override.applied.target)
+    applied = override.applied
+    overridden = None if applied is None else (_current(applied.aspect, renamed), applied.target)
     ruled = judge_polarities(summary, built.terms).items()
     rulings = DebateRulings(overridden, {_current(aspect, renamed): polarities for aspect, polarities in ruled})
     stage1_conflicts = {_current(aspect, renamed) for aspect in conflicts_of(stage1.atsa.sentiments)}
