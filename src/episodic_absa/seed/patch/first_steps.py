@@ -1,13 +1,81 @@
-"""Step 3 of the patch: Stage2's verdicts on sentiments."""
+"""Steps 1 to 3 of the patch: the validator's proposals, then Stage2's verdicts on aspects and on sentiments."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from episodic_absa.language import nearest_occurrence, norm
-from episodic_absa.schemas.absa import SentimentItem, SentimentVerdict, Span
-from episodic_absa.seed.atsa_processing import match_aspect
+from episodic_absa.schemas.absa import AspectItem, AspectVerdict, Proposal, SentimentItem, SentimentVerdict, Span
+from episodic_absa.seed.answer_processing import match_aspect
 from episodic_absa.seed.patch.patch_draft import INVERSE_POLARITY, REVISED_CONFIDENCE, PatchDraft
 from episodic_absa.vocabulary import Polarity
+
+
+def apply_proposals(draft: PatchDraft, proposals: Iterable[Proposal]) -> None:
+    """Apply each proposal that the draft allows, and log every one."""
+    for proposal in proposals:
+        reason = _apply_proposal(draft, proposal)
+        draft.record("proposal", proposal.proposal_type, proposal.aspect_term, reason)
+
+
+def _apply_proposal(draft: PatchDraft, proposal: Proposal) -> str:
+    match proposal.proposal_type:
+        case "FLIP_POLARITY":
+            return _flip_proposed(draft, proposal.aspect_term)
+        case "DROP_ASPECT":
+            return draft.drop_aspect(proposal.aspect_term)
+        case "REVISE_SPAN":
+            return draft.revise_span(proposal.aspect_term, proposal.revised_span)
+        case "CHECK_SPAN":
+            return draft.repair_span(proposal.aspect_term)
+
+
+def _flip_proposed(draft: PatchDraft, term: str) -> str:
+    position = draft.find_sentiment(term)
+    if position is None:
+        return "no_matching_sentiment"
+    flipped = INVERSE_POLARITY.get(draft.sentiments[position].polarity or "neutral")
+    if flipped is None:
+        return "neutral_or_missing_polarity"
+    draft.set_polarity(position, flipped)
+    return ""
+
+
+_ADDED_ASPECT_CONFIDENCE: Final = 0.8
+
+
+def apply_ate_verdicts(draft: PatchDraft, verdicts: Iterable[AspectVerdict]) -> None:
+    """Apply each verdict that the draft allows, and log every one that is not `keep`."""
+    for verdict in verdicts:
+        if verdict.action != "keep":
+            reason = _apply_ate_verdict(draft, verdict)
+            draft.record("ate_review", verdict.action, verdict.aspect_term, reason, change_id=verdict.change_id)
+
+
+def _apply_ate_verdict(draft: PatchDraft, verdict: AspectVerdict) -> str:
+    if verdict.action == "revise_span":
+        return draft.revise_span(verdict.aspect_term, verdict.revised_span)
+    if verdict.action == "drop":
+        return draft.drop_aspect(verdict.aspect_term)
+    return _add_aspect(draft, verdict)
+
+
+def _add_aspect(draft: PatchDraft, verdict: AspectVerdict) -> str:
+    start = verdict.revised_span.start if verdict.revised_span else 0
+    place = nearest_occurrence(verdict.aspect_term, draft.text, start)
+    if place is None:
+        return "term_not_in_text"
+    if draft.find_aspect(verdict.aspect_term) is not None:
+        return "already_there"
+    draft.aspects.append(
+        AspectItem(
+            aspect_term=draft.text[place[0] : place[1]],
+            span=Span(start=place[0], end=place[1]),
+            confidence=_ADDED_ASPECT_CONFIDENCE,
+            rationale=verdict.reason,
+        )
+    )
+    return ""
+
 
 _CONFIDENCE_REDUCTION: Final = 0.2
 
@@ -25,7 +93,7 @@ def apply_atsa_verdicts(draft: PatchDraft, verdicts: Iterable[SentimentVerdict])
     """Apply each verdict that the draft allows, and log every one that is not `keep`."""
     for verdict in verdicts:
         if verdict.action != "keep":
-            effect = _apply(draft, verdict)
+            effect = _apply_atsa_verdict(draft, verdict)
             draft.record(
                 "atsa_review",
                 verdict.action,
@@ -36,7 +104,7 @@ def apply_atsa_verdicts(draft: PatchDraft, verdicts: Iterable[SentimentVerdict])
             )
 
 
-def _apply(draft: PatchDraft, verdict: SentimentVerdict) -> _Effect:
+def _apply_atsa_verdict(draft: PatchDraft, verdict: SentimentVerdict) -> _Effect:
     if verdict.action == "add":
         return _add_sentiment(draft, verdict)
     position = draft.find_judgement(verdict.aspect_term)

@@ -1,22 +1,22 @@
-"""Turns ATE's answer into aspects: particles, spans, repeated mentions, the second target of a contrast, the filter.
+"""Turns ATE's answer into aspects and ATSA's into sentiments."""
 
-The pipeline, the gates and the scorecard share this filter.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from episodic_absa.language import (
+    PolarityCounts,
     find_contrasts,
     guess_second_aspect,
     nearest_occurrence,
     norm,
+    norm_key,
     occurs,
+    read_polarity,
     strip_particle,
 )
-from episodic_absa.schemas.absa import AspectItem, Drop, Span, Stage1Ate
-from episodic_absa.schemas.seed_answers import AnsweredAspect, AnsweredSpan, AteAnswer
-from episodic_absa.vocabulary import DropReason, Language
+from episodic_absa.schemas.absa import AspectItem, Drop, SentimentItem, Span, Stage1Ate, Stage1Atsa
+from episodic_absa.schemas.seed_answers import AnsweredAspect, AnsweredSentiment, AnsweredSpan, AteAnswer, AtsaAnswer
+from episodic_absa.vocabulary import DropReason, Language, Polarity
 
 ALLOWED_SHORT_TERMS: Final = frozenset({"뷰", "AS", "as", "ui", "UI", "앱", "app"})
 _NO_TARGETS: Final = frozenset({"ㅋㅋ", "ㅎㅎ", "ㅠㅠ", "아", "야", "언제", "하지만", "그러나"})
@@ -140,3 +140,91 @@ def _drop_reason(
     if not is_valid_target(term, allowlist):
         return "filter_rejection"
     return None if in_text else "semantic_hallucination"
+
+
+_BACKFILL_CONFIDENCE: Final = 0.5
+
+
+class ProcessedAtsa(NamedTuple):
+    """The sentiments, and the terms that were removed."""
+
+    atsa: Stage1Atsa
+    unmatched_terms: tuple[str, ...]
+    """Terms that neither match an aspect nor occur in the text."""
+    polarity_counts: PolarityCounts
+
+
+def process_atsa(answer: AtsaAnswer, aspects: Sequence[AspectItem], text: str) -> ProcessedAtsa:
+    """Return the sentiments with the terms of kept aspects.
+
+    A term that matches no aspect is kept if it occurs in the text. An empty term is an implicit opinion and stays.
+    An aspect without a sentiment gets a neutral backfill.
+    """
+    sentiments: list[SentimentItem] = []
+    unmatched: list[str] = []
+    counts = PolarityCounts()
+    for answered in answer.sentiments:
+        term, span = _place(answered.aspect_term.strip(), aspects, text)
+        if term is None:
+            unmatched.append(answered.aspect_term)
+            continue
+        reading = read_polarity(answered.polarity)
+        counts = counts.after(reading)
+        sentiments.append(
+            SentimentItem(
+                aspect_term=term,
+                span=span,
+                polarity=reading.polarity,
+                evidence=answered.evidence,
+                confidence=answered.confidence,
+                polarity_distribution=_distribution(answered),
+            )
+        )
+    judged = {norm_key(item.aspect_term, text) for item in sentiments}
+    sentiments += [backfill(aspect) for aspect in aspects if norm_key(aspect.aspect_term, text) not in judged]
+    return ProcessedAtsa(Stage1Atsa(sentiments=tuple(sentiments)), tuple(unmatched), counts)
+
+
+def backfill(aspect: AspectItem) -> SentimentItem:
+    """Return the neutral sentiment of an aspect without one; it is flagged and counts as no prediction."""
+    return SentimentItem(
+        aspect_term=aspect.aspect_term,
+        span=aspect.span,
+        polarity="neutral",
+        confidence=_BACKFILL_CONFIDENCE,
+        is_backfilled=True,
+        neutral_reason="missing_atsa_for_aspect",
+    )
+
+
+def match_aspect(term: str, aspects: Iterable[AspectItem], text: str | None = None) -> AspectItem | None:
+    """Return the aspect a term means: the same key, else one inside the other (longest aspect, then earliest).
+
+    `text` is the text in which Korean particles are recognised; without it they belong to the terms.
+    """
+    key = norm_key(term, text)
+    if not key:
+        return None
+    keyed = [(norm_key(aspect.aspect_term, text), aspect) for aspect in aspects]
+    for aspect_key, aspect in keyed:
+        if aspect_key == key:
+            return aspect
+    related = [(other, aspect) for other, aspect in keyed if other and (other in key or key in other)]
+    return max(related, key=lambda pair: len(pair[0]))[1] if related else None
+
+
+def _place(term: str, aspects: Sequence[AspectItem], text: str) -> tuple[str | None, Span | None]:
+    if not term:
+        return "", None
+    aspect = match_aspect(term, aspects, text)
+    if aspect is not None:
+        return aspect.aspect_term, aspect.span
+    place = nearest_occurrence(term, text, 0)
+    if place is None:
+        return None, None
+    return text[place[0] : place[1]], Span(start=place[0], end=place[1])
+
+
+def _distribution(answered: AnsweredSentiment) -> dict[Polarity, float]:
+    read = ((read_polarity(word).polarity, share) for word, share in answered.polarity_distribution.items())
+    return {polarity: share for polarity, share in read if polarity is not None}
