@@ -22,7 +22,6 @@ from episodic_absa.cli.feedback.feedback_command import feedback
 from episodic_absa.cli.init.init_command import init
 from episodic_absa.cli.memory.memory_commands import memory_app
 from episodic_absa.cli.plan.plan_command import plan
-from episodic_absa.cli.principles.principles_commands import principles_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.report.report_command import report
 from episodic_absa.cli.run.run_command import run
@@ -54,7 +53,7 @@ app.command()(check)
 app.command()(verify)
 app.command()(report)
 app.command()(compare)
-app.add_typer(principles_app, name="principles")
+app.add_typer(contrib_part("principles"), name="principles")
 app.command()(feedback)
 app.add_typer(memory_app, name="memory")
 app.command()(contrib_part("drill"))
