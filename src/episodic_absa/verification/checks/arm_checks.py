@@ -9,7 +9,6 @@ from typing import Final
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.placebo import PLACEBO_PRINCIPLE, placebo_texts
-from episodic_absa.memory.advice.sources import shown_chars
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.published_store import read_published_store
@@ -53,7 +52,6 @@ def _promises(cell: CellFiles) -> list[_Promise]:
     }
     retired = frozenset(cell.known_manifest.episodic_memory.retired_principles)
     return [
-        partial(_record, overlay),
         of_source[overlay.source](),
         partial(_coins, overlay),
         partial(_nothing_retired, retired),
@@ -66,14 +64,6 @@ def _bundle(trace: TraceLine) -> AnyBundle:
 
 def _principles(trace: TraceLine) -> tuple[str, ...]:
     return tuple(dict.fromkeys(advisory.evidence.principle_id for advisory in _bundle(trace).retrieved))
-
-
-def _record(overlay: AdviceOverlay, trace: TraceLine) -> Iterator[str]:
-    memory = trace.memory
-    if memory.advice_from != overlay.source:
-        yield f"advice is recorded as {memory.advice_from}; the condition says {overlay.source}"
-    if memory.offered_principles != _principles(trace) or memory.offered_chars != shown_chars(_bundle(trace)):
-        yield "the record of what was offered is not what the bundle holds"
 
 
 def _advised_as_retrieved(trace: TraceLine) -> Iterator[str]:
