@@ -8,6 +8,7 @@ from typing import Final
 from pydantic import Field
 
 from episodic_absa.analysis import FinishedRun
+from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
 from episodic_absa.runs.config.recorded_experiment import recorded_problem
 from episodic_absa.runs.question import added_parts, load_question
@@ -20,7 +21,6 @@ from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.verification.certificate import Certificate
-from episodic_absa.verification.certificate.certificate_file import check_certificate, read_certificate
 from episodic_absa.verification.checks.arm_checks import ARM_CHECKS
 from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS, check_tables
@@ -31,7 +31,7 @@ from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
 from episodic_absa.verification.checks.outcome_checks import OUTCOME_CHECKS
 from episodic_absa.verification.checks.result_checks import RESULT_CHECKS
 from episodic_absa.verification.checks.store_checks import STORE_CHECKS
-from episodic_absa.verification.integrity_file import files_seen, write_results
+from episodic_absa.verification.integrity_file import files_seen, read_certificate, write_results
 
 _DETAILS_SHOWN: Final = 3
 _CELL_CHECKS: Final = {
@@ -191,6 +191,7 @@ def _certificate_results(
 ) -> Iterator[CheckResult]:
     """Yield the check of the certificate, if one is asked for or stands in the directory."""
     if with_certificate or (directory / CERTIFICATE).exists():
+        check_certificate = contrib_part("certificate")
         yield _run("certificate", partial(check_certificate, directory, cells, is_issued=with_certificate))
 
 
