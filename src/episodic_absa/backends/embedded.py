@@ -120,8 +120,11 @@ class _Said:
                 given = stage1.atsa.sentiments
             case _:
                 return list(self._read())
-        items = (item for item in given if item.polarity is not None and not item.is_backfilled)
-        return [_Judged(item.aspect_term, item.polarity, item.evidence, item.confidence) for item in items]
+        return [
+            _Judged(item.aspect_term, item.polarity, item.evidence, item.confidence)
+            for item in given
+            if item.polarity is not None and not item.is_backfilled
+        ]
 
     @property
     def named(self) -> list[_Judged]:

@@ -119,9 +119,9 @@ def find_certain_encoding(path: Path) -> TextEncoding:
                 line = sum(1 for _ in file)
             raise GuessedTextError(f"UTF-16 that ends in the middle of a character; {_AS_UTF_8}", line)
     elif encoding.damaged_n or encoding.name == "cp1252":
-        line = _damaged_line(path, "cp949" if encoding.name == "cp949" else "utf-8")
-        if line is not None:
-            raise GuessedTextError(f"neither UTF-8, UTF-16 nor CP949; {_AS_UTF_8}", line)
+        damaged = _damaged_line(path, "cp949" if encoding.name == "cp949" else "utf-8")
+        if damaged is not None:
+            raise GuessedTextError(f"neither UTF-8, UTF-16 nor CP949; {_AS_UTF_8}", damaged)
     return encoding
 
 
