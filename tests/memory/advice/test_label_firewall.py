@@ -127,7 +127,7 @@ def test_every_text_of_the_shipped_catalogue_passes_the_strict_firewall() -> Non
 def test_no_text_that_memory_can_show_names_a_label() -> None:
     catalogue = load_catalogue()
     principles = [principle for wording in (catalogue, catalogue.in_v3_wording()) for principle in wording]
-    texts = [text for principle in principles for text in (principle.text_en, principle.text_ko)]
+    texts: list[str | None] = [text for principle in principles for text in (principle.text_en, principle.text_ko)]
     texts += [warning for principle in catalogue for warning in (principle.anti_pattern_en, principle.anti_pattern_ko)]
     texts += [*fixed_texts(), *fixed_texts_v3(), *HOW_TO_READ.values(), *placebo_texts("en"), *placebo_texts("ko")]
     assert len(texts) > 100

@@ -58,7 +58,8 @@ def check_messages(cell: CellFiles) -> Findings:
     """Every message and warning passes the label firewall."""
     for record in cell.records:
         stage1 = record.analysis.stage1 if record.analysis else None
-        terms = [item.aspect_term for item in (*stage1.ate.aspects, *stage1.atsa.sentiments)] if stage1 else []
+        terms = [item.aspect_term for item in stage1.ate.aspects] if stage1 else []
+        terms += [item.aspect_term for item in stage1.atsa.sentiments] if stage1 else []
         for wording in _wordings(record.bundle):
             names_label, names_term = find_polarity_word(wording), find_aspect_term(wording, terms)
             named = "a label" if names_label else "an aspect of the sample" if names_term else None
