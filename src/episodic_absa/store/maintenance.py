@@ -133,7 +133,7 @@ def _copy(check: "_Check", draft: Path) -> None:
                 writer.rows("INSERT INTO facts (name, value) VALUES (?, ?)", fact)
             for key, counts in counts_of_verdicts(check.standing.values()).items():
                 numbered = (additions.namespace(key[0]), *key[1:], *counts)
-                writer.rows(f"INSERT INTO terms VALUES ({', '.join('?' * len(numbered))})", numbered)  # noqa: S608
+                writer.rows(f"INSERT INTO terms VALUES ({', '.join('?' * len(numbered))})", numbered)  # noqa: S608 - constants
     finally:
         target.close()
 
