@@ -4,6 +4,9 @@ from importlib import import_module
 from typing import Any, Final
 
 CONTRIB_PARTS: Final = {
+    "drill": "episodic_absa.contrib.drill:drill",
+    "principle_effects": "episodic_absa.contrib.principles.trial:effects_of_grid",
+    "principles": "episodic_absa.contrib.principles:principles_app",
     "watch": "episodic_absa.contrib.watch:WatchLine",
 }
 """Each part with its module and the name in it that is called."""

@@ -1,36 +1,54 @@
 """The arguments of the `episodic-absa principles` commands. A command imports the modules it needs when it runs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
-from episodic_absa.cli.principles.default_command import DEFAULT, DefaultCommandGroup
+from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.shared_options import AsJson, RunDir
 
+_DEFAULT: Final = "effects"
+
+
+class _EffectsByDefault(QuickHelpGroup):
+    """Takes words that name no command for those of `effects`: `principles RUN_DIR`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, "-h", "--help"):
+            args = [_DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+
 principles_app = typer.Typer(
-    cls=DefaultCommandGroup,
+    cls=_EffectsByDefault,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Show the effect of each principle in a trial (principles RUN_DIR), or retire principles.",
 )
 
 
-@principles_app.command(DEFAULT)
+@principles_app.command(_DEFAULT)
 def effects(directory: RunDir, *, as_json: AsJson = False) -> None:
     """Show which principles help, which harm, and which show no effect.
 
     The run needs a condition that withholds advice at random, such as C2_trial. The name of this command may be left
     out: principles RUN_DIR.
     """
-    from episodic_absa.analysis.finished_run import load_run
+    from episodic_absa.analysis import load_run
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.cli.principles.effects_view import effects_json, effects_view, require_effects
+    from episodic_absa.contrib.principles.effects_view import effects_view
+    from episodic_absa.errors import RunDirectoryError
 
     principle_effects = load_run(directory).principle_effects
-    require_effects(principle_effects, directory)
+    if not principle_effects:
+        raise RunDirectoryError(
+            f"{directory} holds no trial: no condition withheld advice from a sample with gold; run a condition with "
+            "advice.withhold, such as C2_trial",
+            path=directory,
+        )
     if as_json:
-        print_json(effects_json(principle_effects))
+        print_json({"principles": [effect.model_dump(mode="json") for effect in principle_effects]})
     else:
         show(effects_view(principle_effects))
 
@@ -50,12 +68,13 @@ def retire(
     as_json: AsJson = False,
 ) -> None:
     """Write a file of retired principles, which a condition names under advice.catalogue."""
-    from episodic_absa.cli.output import print_json, show
-    from episodic_absa.cli.principles.retired_file import retire_principles
-    from episodic_absa.cli.principles.retired_view import retired_view
+    from episodic_absa.cli.output import print_json, printable, shown_path
+    from episodic_absa.contrib.principles.retired_file import retire_principles
 
     retired = retire_principles(out, principle_ids)
     if as_json:
         print_json({"file": str(out), "retired": list(retired)})
-    else:
-        show(retired_view(out, retired))
+        return
+    place = printable(shown_path(out))
+    typer.echo(f"{place} retires {', '.join(retired)}.")
+    typer.echo(f"A condition of your own leaves them out with  advice: {{catalogue: {place}}}")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.principles.conftest import STRATA, Command
+from tests.contrib.principles.conftest import STRATA, Command
 from tests.reports.grid_making import read_lines
 from tests.run_copies import change_samples, copied
 

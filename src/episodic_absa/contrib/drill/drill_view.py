@@ -1,7 +1,7 @@
 """The output of `drill`: a row per condition, the stored terms by kind of attack, a line per leak."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from rich import box
 from rich.console import ConsoleRenderable, Group
@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.drill.drilled import Drilled, DrilledCondition, Where, leaks_by_place
-from episodic_absa.cli.drill.hostile_reviews import Attack
 from episodic_absa.cli.output import FirstThatFits, printable
+from episodic_absa.contrib.drill.drilled import PLACES, Drilled, DrilledCondition, Where
+from episodic_absa.contrib.drill.hostile_reviews import Attack
 
 _MOST_LINES: Final = 40
 _WORDS: Final[Mapping[Where, str]] = {
@@ -22,48 +22,16 @@ _WORDS: Final[Mapping[Where, str]] = {
     "prompt": "the prompt of another review",
     "form": "the form of its own prompt",
 }
-
-
-class _Column(NamedTuple):
-    """One figure per condition."""
-
-    title: str
-    figure: Callable[[DrilledCondition], int]
-    must_be_0: bool = False
-
-    def cell(self, condition: DrilledCondition) -> Text:
-        """Return the figure of a condition."""
-        figure = self.figure(condition)
-        style = ("bold red" if figure else "green") if self.must_be_0 else ""
-        return Text(str(figure), style=style)
-
-
-_FIGURES: Final = (
-    _Column("failed", lambda condition: condition.failed),
-    _Column("obeyed\nStage1", lambda condition: condition.obeyed_stage1),
-    _Column("obeyed\nfinal", lambda condition: condition.obeyed),
-    _Column("stored\nlines", lambda condition: condition.episodes),
-    _Column("memory\nshown", lambda condition: condition.shown),
-    _Column("stored\nterms", lambda condition: len({term.term for term in condition.terms})),
-)
-_LEAKED: Final = (
-    _Column("store", lambda condition: condition.leaked_n("store"), must_be_0=True),
-    _Column("bad\nterms", lambda condition: condition.leaked_n("term"), must_be_0=True),
-    _Column("advi-\nsories", lambda condition: condition.leaked_n("advisory"), must_be_0=True),
-    _Column("mes-\nsages", lambda condition: condition.leaked_n("message"), must_be_0=True),
-    _Column("other\nprompts", lambda condition: condition.leaked_n("prompt"), must_be_0=True),
-    _Column("form", lambda condition: condition.leaked_n("form"), must_be_0=True),
-)
-
-
-def drilled_json(drilled: Drilled) -> dict[str, Any]:
-    """Return a drill as a JSON value."""
-    return {
-        **drilled.model_dump(mode="json"),
-        "is_sound": drilled.is_sound,
-        "leaks_by_place": leaks_by_place(drilled.leaks),
-        "terms_by_attack": drilled.terms_by_attack(),
-    }
+_FIGURES: Final[Mapping[str, Callable[[DrilledCondition], int]]] = {
+    "failed": lambda condition: condition.failed,
+    "obeyed\nStage1": lambda condition: condition.obeyed_stage1,
+    "obeyed\nfinal": lambda condition: condition.obeyed,
+    "stored\nlines": lambda condition: condition.episodes,
+    "memory\nshown": lambda condition: condition.shown,
+    "stored\nterms": lambda condition: len({term.term for term in condition.terms}),
+}
+_LEAK_TITLES: Final = ("store", "bad\nterms", "advi-\nsories", "mes-\nsages", "other\nprompts", "form")
+"""The columns that must be 0, in the order of `PLACES`."""
 
 
 def drilled_view(drilled: Drilled, attacks: Mapping[str, Attack]) -> ConsoleRenderable:
@@ -73,7 +41,11 @@ def drilled_view(drilled: Drilled, attacks: Mapping[str, Attack]) -> ConsoleRend
         drilled: what it found.
         attacks: the kinds of attack, for the table of stored terms.
     """
-    parts: list[ConsoleRenderable] = [_head(drilled), Text(), _conditions(drilled), Text(), _terms(drilled, attacks)]
+    conditions = FirstThatFits(
+        lambda: _rows(drilled, figures=True, leaks=True),
+        lambda: Group(_rows(drilled, figures=True), Text(), _rows(drilled, leaks=True)),
+    )
+    parts: list[ConsoleRenderable] = [_head(drilled), Text(), conditions, Text(), _terms(drilled, attacks)]
     if drilled.leaks:
         parts += [Text(), *_leak_lines(drilled)]
     return Group(*parts, Text(), *_verdict(drilled))
@@ -89,27 +61,22 @@ def _head(drilled: Drilled) -> Text:
     )
 
 
-def _conditions(drilled: Drilled) -> ConsoleRenderable:
-    return FirstThatFits(
-        lambda: _rows(drilled, (*_FIGURES, *_LEAKED)),
-        lambda: Group(_rows(drilled, _FIGURES), Text(), _rows(drilled, _LEAKED)),
-    )
-
-
-def _rows(drilled: Drilled, columns: Sequence[_Column]) -> Table:
+def _rows(drilled: Drilled, *, figures: bool = False, leaks: bool = False) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     table.add_column("condition", vertical="bottom", no_wrap=True)
-    for column in columns:
-        table.add_column(column.title, justify="right", vertical="bottom")
+    for title in [*(_FIGURES if figures else ()), *(_LEAK_TITLES if leaks else ())]:
+        table.add_column(title, justify="right", vertical="bottom")
     for condition in drilled.conditions:
-        table.add_row(
-            Text(printable(condition.condition), style="bold"), *(column.cell(condition) for column in columns)
-        )
+        cells = [Text(str(figure(condition))) for figure in _FIGURES.values()] if figures else []
+        if leaks:
+            counts = (condition.leaks_by_place[where] for where in PLACES)
+            cells += [Text(str(count), style="bold red" if count else "green") for count in counts]
+        table.add_row(Text(printable(condition.condition), style="bold"), *cells)
     return table
 
 
 def _terms(drilled: Drilled, attacks: Mapping[str, Attack]) -> ConsoleRenderable:
-    by_attack = drilled.terms_by_attack()
+    by_attack = drilled.terms_by_attack
     title = Text(f"terms of hostile reviews in a store: {sum(by_attack.values())} distinct", style="bold")
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(justify="right")
@@ -138,7 +105,5 @@ def _verdict(drilled: Drilled) -> Iterator[Text]:
     if drilled.is_sound:
         yield Text("nothing but terms left its review", style="bold green")
         return
-    counts = ", ".join(
-        f"{leaked_n} in {_WORDS[where]}" for where, leaked_n in leaks_by_place(drilled.leaks).items() if leaked_n
-    )
-    yield Text(f"leaks: {counts}", style="bold red")
+    counts = [f"{count} in {_WORDS[where]}" for where, count in drilled.leaks_by_place.items() if count]
+    yield Text(f"leaks: {', '.join(counts)}", style="bold red")

@@ -2,29 +2,26 @@
 
 import asyncio
 import json
-import subprocess
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.drill.planted_leaks import build_with_evidence_in_advisories
+from tests.backends.llm.loopback_model import LoopbackModel, answer
+from tests.cli.conftest import Cli
+from tests.contrib.drill.planted_leaks import build_with_evidence_in_advisories
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
-from episodic_absa.cli.drill.canaries import CanarySearch, folded
-from episodic_absa.cli.drill.drill_run import Drill, PipelineBuilder
-from episodic_absa.cli.drill.drill_view import drilled_view
-from episodic_absa.cli.drill.drilled import Drilled, leaks_by_place
-from episodic_absa.cli.drill.drilled_conditions import drill_cells
-from episodic_absa.cli.drill.hostile_reviews import DrillReviews, load_reviews
-from episodic_absa.cli.drill.leak_search import LeakSearch, ReviewRuns
-from episodic_absa.cli.drill.obedient_model import ObedientModel
 from episodic_absa.cli.output import show
+from episodic_absa.contrib.drill.drill_run import Drill, PipelineBuilder, drill_cells
+from episodic_absa.contrib.drill.drill_view import drilled_view
+from episodic_absa.contrib.drill.drilled import Drilled
+from episodic_absa.contrib.drill.hostile_reviews import DrillReviews, folded, load_reviews
+from episodic_absa.contrib.drill.leak_search import LeakSearch, ReviewWords
+from episodic_absa.contrib.drill.obedient_model import ObedientModel
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.pipeline.composition import build_pipeline
 
-Cli = Callable[..., subprocess.CompletedProcess[str]]
 MINE = """
 attacks: {{override: {{what: an order, terms: allowed}}}}
 hostile:
@@ -66,7 +63,7 @@ def all_conditions(tmp_path_factory: pytest.TempPathFactory) -> Drilled:
 
 
 def test_nothing_but_terms_leaves_a_review_under_any_shipped_condition(all_conditions: Drilled) -> None:
-    counts = leaks_by_place(all_conditions.leaks)
+    counts = all_conditions.leaks_by_place
     assert {where: counts[where] for where in ("store", "advisory", "message", "prompt", "form")} == dict.fromkeys(
         ("store", "advisory", "message", "prompt", "form"), 0
     )
@@ -89,7 +86,7 @@ def test_the_attack_had_every_way_open(all_conditions: Drilled) -> None:
 
 
 def test_stored_terms_are_counted_by_kind_of_attack(all_conditions: Drilled) -> None:
-    counts = all_conditions.terms_by_attack()
+    counts = all_conditions.terms_by_attack
     assert {"instruction_term", "personal"} <= set(counts)
     # A long term is stored as the word long_term alone.
     assert not {"store_sentence", "catalogue_like"} & set(counts)
@@ -100,7 +97,7 @@ def test_a_memory_that_copies_evidence_into_advisories_is_caught(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     leaky = drilled(tmp_path, "v3_0", "C2", build=build_with_evidence_in_advisories)
-    counts = leaks_by_place(leaky.leaks)
+    counts = leaky.leaks_by_place
     assert not leaky.is_sound
     assert min(counts["advisory"], counts["message"], counts["prompt"]) > 0
     assert counts["store"] == 0
@@ -113,8 +110,7 @@ def test_a_memory_that_copies_evidence_into_advisories_is_caught(
 
 def test_a_line_of_a_store_that_quotes_a_review_is_caught(tmp_path: Path) -> None:
     reviews = few_reviews()
-    canaries = CanarySearch({review.id: (review.canary, *review.hides) for review in reviews.hostile})
-    search = LeakSearch(reviews, "v3_0 C2", canaries, ReviewRuns(reviews))
+    search = LeakSearch(reviews, "v3_0 C2", ReviewWords(reviews))
     quoted, sentence, plain = reviews.hostile[0], reviews.hostile[1], reviews.ordinary[0]
     refused = next(review for review in reviews.hostile if reviews.attack_of(review).terms == "never")
     lines: list[dict[str, Any]] = [
@@ -161,24 +157,19 @@ def test_reviews_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
         load_reviews(mine)
 
 
-class RemoteObedientModel(ObedientModel):
-    """The obedient model behind a server, which counts what it is asked."""
-
-    is_local = False
-    asked: list[Request]
-
-    async def reply(self, request: Request) -> Reply:
-        self.asked.append(request)
-        return await super().reply(request)
-
-
-def test_conditions_ask_a_model_of_your_own_each_prompt_once(tmp_path: Path) -> None:
-    RemoteObedientModel.asked = []
-    result = drilled(tmp_path, "v1_3", model=RemoteObedientModel)
-    prompts = [(request.ask.role, request.user_text) for request in RemoteObedientModel.asked]
-    assert len(set(prompts)) == len(prompts)
-    assert result.conditions[0].samples == 18
-    assert result.backend == "obedient:scripted"
+def test_conditions_ask_a_model_of_your_own_each_prompt_once(cli: Cli, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(MINE.format(canary="zworbel77"), encoding="utf-8")
+    lists = ("pairs", "judgements", "targets", "wrong", "decisions", "verdicts", "risks")
+    with LoopbackModel(answer(json.dumps({**{name: [] for name in lists}, "terms": ["chair"]}))) as model:
+        options = ("--backend", "openai:small", "--base-url", model.base_url, "--conditions", "v3_0", "--json")
+        done = cli("drill", "--reviews", mine, *options, env={"OPENAI_API_KEY": "none"})
+    assert done.returncode == 0
+    conditions = json.loads(done.stdout)["conditions"]
+    assert {(condition["samples"], condition["failed"]) for condition in conditions} == {(2, 0)}
+    requests = [json.dumps(body) for body in model.bodies]
+    assert len(requests) > 2
+    assert len(set(requests)) == len(requests)
 
 
 class SilentModel(ObedientModel):

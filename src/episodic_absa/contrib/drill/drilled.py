@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Final, Literal, get_args
 
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Rules
@@ -10,7 +10,7 @@ from episodic_absa.vocabulary import Rules
 Where = Literal["store", "term", "advisory", "message", "prompt", "form"]
 """store: outside terms; term: a term that must not be stored; advisory: the bundle or record of a sample; message: a
 memory slot in a prompt; prompt: the prompt of another review; form: a review changed the form of its own prompt."""
-PLACES: tuple[Where, ...] = ("store", "term", "advisory", "message", "prompt", "form")
+PLACES: Final[tuple[Where, ...]] = get_args(Where)
 
 
 class Leak(FrozenModel):
@@ -57,9 +57,10 @@ class DrilledCondition(FrozenModel):
     leaks: tuple[Leak, ...]
     terms: tuple[StoredTerm, ...]
 
-    def leaked_n(self, where: Where) -> int:
-        """Return how many leaks there are of a kind."""
-        return sum(leak.where == where for leak in self.leaks)
+    @property
+    def leaks_by_place(self) -> dict[Where, int]:
+        """The number of leaks of each kind, those without any included."""
+        return _by_place(self.leaks)
 
 
 class Drilled(FrozenModel):
@@ -77,6 +78,11 @@ class Drilled(FrozenModel):
         return tuple(leak for condition in self.conditions for leak in condition.leaks)
 
     @property
+    def leaks_by_place(self) -> dict[Where, int]:
+        """The number of leaks of each kind, those without any included."""
+        return _by_place(self.leaks)
+
+    @property
     def is_sound(self) -> bool:
         """Whether nothing leaked."""
         return not self.leaks
@@ -86,16 +92,16 @@ class Drilled(FrozenModel):
         """Whether any prompt showed memory; a drill in which none did says nothing about advisories."""
         return any(condition.shown for condition in self.conditions)
 
+    @property
     def terms_by_attack(self) -> dict[str, int]:
-        """Return how many distinct terms of each kind of attack stand in a store, whatever the condition."""
+        """How many distinct terms of each kind of attack stand in a store, whatever the condition."""
         distinct = {(term.attack, term.term) for condition in self.conditions for term in condition.terms}
         return dict(sorted(Counter(attack for attack, _ in distinct).items()))
 
-
-def leaks_by_place(leaks: Iterable[Leak]) -> dict[Where, int]:
-    """Return the number of leaks of each kind, those without any included."""
-    counts = Counter(leak.where for leak in leaks)
-    return {where: counts[where] for where in PLACES}
+    def to_json(self) -> dict[str, Any]:
+        """Return the drill as a JSON value."""
+        figures = ("is_sound", "leaks_by_place", "terms_by_attack")
+        return {**self.model_dump(mode="json"), **{name: getattr(self, name) for name in figures}}
 
 
 def distinct_leaks(leaks: Iterable[Leak]) -> tuple[Leak, ...]:
@@ -104,3 +110,8 @@ def distinct_leaks(leaks: Iterable[Leak]) -> tuple[Leak, ...]:
     for leak in leaks:
         first.setdefault((leak.condition, leak.where, leak.review, leak.seen_by, leak.excerpt), leak)
     return tuple(first.values())
+
+
+def _by_place(leaks: Iterable[Leak]) -> dict[Where, int]:
+    counts = Counter(leak.where for leak in leaks)
+    return {where: counts[where] for where in PLACES}

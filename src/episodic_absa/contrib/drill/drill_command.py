@@ -54,23 +54,17 @@ def drill(
 
     Only short aspect terms may leave a review, and only into the store. The exit code is 1 if anything else did.
     """
-    from episodic_absa.cli.drill.drill_view import drilled_json, drilled_view
-    from episodic_absa.cli.drill.drill_work import DrillOptions, drill_all
-    from episodic_absa.cli.drill.hostile_reviews import load_reviews
     from episodic_absa.cli.output import print_json, show
+    from episodic_absa.contrib.drill.drill_run import drill_cells
+    from episodic_absa.contrib.drill.drill_view import drilled_view
+    from episodic_absa.contrib.drill.drill_work import drill_all
+    from episodic_absa.contrib.drill.hostile_reviews import load_reviews
 
     chosen = load_reviews(reviews)
-    options = DrillOptions(
-        backend=backend,
-        base_url=base_url,
-        condition=condition,
-        conditions=conditions,
-        concurrency=concurrency,
-        out=out,
-    )
-    drilled = drill_all(chosen, options)
+    cells = drill_cells(conditions, condition)
+    drilled = drill_all(chosen, cells, backend=backend, base_url=base_url, concurrency=concurrency, out=out)
     if as_json:
-        print_json(drilled_json(drilled))
+        print_json(drilled.to_json())
     else:
         show(drilled_view(drilled, chosen.attacks))
     if not drilled.is_sound:

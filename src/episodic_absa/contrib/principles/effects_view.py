@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rich import box
 from rich.console import ConsoleRenderable, Group
@@ -11,11 +10,10 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.analysis.trial import SMALLEST_GROUP, PrincipleEffect
+from episodic_absa.analysis import PrincipleEffect
 from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
-from episodic_absa.errors import RunDirectoryError
-from episodic_absa.metrics.statistics import NO_VARIATION
-from episodic_absa.metrics.statistics.number_text import interval_text, p_text, signed
+from episodic_absa.contrib.principles.trial import SMALLEST_GROUP
+from episodic_absa.metrics.statistics import NO_VARIATION, interval_text, p_text, signed
 
 _LAYOUTS: Final = (
     ("shown", "withheld", "effect", "interval", "p", "holm", "verdict"),
@@ -36,25 +34,6 @@ _TITLES: Final = {
 _NOTHING: Final = "-"
 _EXPLORATORY: Final = "exploratory: this trial was not asked for before the first sample"
 _PLACES: Final = ("helps", "harms", "not shown")
-
-
-def require_effects(effects: Sequence[PrincipleEffect], directory: Path) -> None:
-    """Refuse a run in which no coin was tossed for a scored sample.
-
-    Raises:
-        RunDirectoryError: there is no trial to evaluate.
-    """
-    if not effects:
-        raise RunDirectoryError(
-            f"{directory} holds no trial: no condition withheld advice from a sample with gold; run a condition with "
-            "advice.withhold, such as C2_trial",
-            path=directory,
-        )
-
-
-def effects_json(effects: Sequence[PrincipleEffect]) -> dict[str, Any]:
-    """Return the effects as a JSON value."""
-    return {"principles": [effect.model_dump(mode="json") for effect in effects]}
 
 
 def effects_view(effects: Sequence[PrincipleEffect]) -> ConsoleRenderable:

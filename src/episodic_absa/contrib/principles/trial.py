@@ -6,68 +6,36 @@ which it was withheld differ by nothing but the coin, so that their difference i
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Final, Literal
+from typing import Final
 
-from episodic_absa.analysis.asked_cells import asked_groups, is_asked
-from episodic_absa.analysis.strata import value_metric
-from episodic_absa.analysis.strata.membership import PairKey, key_of
-from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.per_sample.sample_values import sample_value
-from episodic_absa.metrics.statistics import SEED, holm
-from episodic_absa.metrics.statistics.comparison import PRIMARY
-from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.analysis import (
+    PairKey,
+    PrincipleEffect,
+    PrincipleVerdict,
+    asked_groups,
+    is_asked,
+    key_of,
+    tossed_coins,
+    value_metric,
+)
+from episodic_absa.metrics import definition_of, sample_value
+from episodic_absa.metrics.statistics import ALPHA, PRIMARY, SEED, holm
 from episodic_absa.metrics.strata import randomised_contrast
 from episodic_absa.runs.question import recorded_parts
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
-from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.serialization.csv_text import csv_text
 
-PRINCIPLES: Final = "principles.csv"
 SMALLEST_GROUP: Final = 10
 """With fewer reviews that saw the principle, or fewer that did not, there is no interval, test or verdict."""
 
-PrincipleVerdict = Literal["helps", "harms", "not shown"]
 _Outcomes = Mapping[PairKey, float]
 _Groups = dict[bool, dict[str, list[float]]]
 """Withheld or not -> uid -> the values of its orders and seeds."""
 
 
-class PrincipleEffect(FrozenModel):
-    """The effect of one principle: reviews that saw it minus reviews from which it was withheld."""
-
-    condition: str
-    """The condition that withheld advice."""
-    shadow: str | None
-    """The condition whose values are subtracted, sample by sample; None if the grid has none."""
-    principle_id: str
-    metric: str
-    n_shown: Count
-    """Reviews that saw the principle: their coin said so, and a gate was open."""
-    n_withheld: Count
-    """Reviews from which only the coin withheld it."""
-    mean_shown: float | None
-    """Mean of the metric, or of its difference to the shadow; None without a review."""
-    mean_withheld: float | None
-    effect: float | None
-    ci_low: float | None = None
-    ci_high: float | None = None
-    p_value: float | None = None
-    p_holm: float | None = None
-    """p after Holm's correction over the tested principles of the condition."""
-    verdict: PrincipleVerdict = "not shown"
-    exploratory: Flag = False
-    """Whether the trial was not asked for before the first sample; without a question that is not known."""
-
-
-def has_trial(cells: Sequence[FinishedCell]) -> bool:
-    """Return whether some condition tossed a coin for a principle."""
-    return any(_tossed_coins(group) for group in evaluated(cells).values())
-
-
-def grid_effects(cells: Sequence[FinishedCell], question: Question | None) -> tuple[PrincipleEffect, ...]:
+def effects_of_grid(cells: Sequence[FinishedCell], question: Question | None) -> tuple[PrincipleEffect, ...]:
     """Return the effects over the asked orders and seeds of a grid, in the primary metric of its question."""
     asked = [cell for group in asked_groups(cells, question).values() for cell in group]
     primary = PRIMARY if question is None else value_metric(question.asked.primary_metric)
@@ -102,7 +70,7 @@ def trial_effects(
     by_condition = evaluated(cells)
     effects: list[PrincipleEffect] = []
     for name, group in by_condition.items():
-        if not _tossed_coins(group):
+        if not tossed_coins(group):
             continue
         shadow = _shadow_of(group[0].manifest.condition, by_condition)
         values = _values(group, metric)
@@ -114,15 +82,6 @@ def trial_effects(
             for principle_id, groups in sorted(_by_principle(all_cards(group), values).items())
         )
     return tuple(effects)
-
-
-def principles_text(effects: Sequence[PrincipleEffect]) -> str:
-    """Render a row per condition and principle."""
-    return csv_text(tuple(PrincipleEffect.model_fields), (tuple(dict(effect).values()) for effect in effects))
-
-
-def _tossed_coins(cells: Sequence[FinishedCell]) -> bool:
-    return any(card.memory is not None and card.memory.coins for card in all_cards(cells))
 
 
 def _shadow_of(trial: Condition, by_condition: Mapping[str, Sequence[FinishedCell]]) -> str | None:

@@ -11,7 +11,8 @@ import pytest
 from tests.metrics.hand_made_cards import make_card, make_memory
 from tests.reports.shared_grids import shipped_grid
 
-from episodic_absa.analysis import PrincipleEffect, principles_text, trial_effects
+from episodic_absa.analysis import PrincipleEffect, principles_text
+from episodic_absa.contrib.principles.trial import trial_effects
 from episodic_absa.runs.reading.finished_cells import FinishedCell, load_cell
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 

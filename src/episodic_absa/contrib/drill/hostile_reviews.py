@@ -1,14 +1,14 @@
 """The reviews of a drill: hostile ones with their canaries, and ordinary ones between them."""
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from episodic_absa.cli.drill.canaries import SHORTEST_CANARY, folded
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.frozen_model import FrozenModel
@@ -16,7 +16,16 @@ from episodic_absa.serialization.yaml_file import read_yaml_file
 
 UID_PREFIX: Final = "drill-"
 """Stands before the id of a review in the uid of its sample."""
+_SHORTEST_CANARY: Final = 5
 _HOSTILE_IN_A_ROW: Final = 3
+_SHIPPED: Final = Path(__file__).with_name("hostile_reviews.yaml")
+_BESIDE_LETTERS: Final = re.compile(r"[\W_]+")
+_LOOK_ALIKE: Final = str.maketrans(
+    "\u0430\u03b1\u0432\u0441\u0501\u0435\u04bb\u043d\u0456\u03b9\u0458\u043a\u03ba"
+    "\u043c\u043e\u03bf\u0440\u03c1\u0433\u0455\u0442\u03c4\u03c5\u03bd\u0445\u0443",
+    "aabcdehhiijkkmoopprsttuvxy",
+)
+"""Cyrillic and Greek letters that are read as Latin ones."""
 _Name = Annotated[str, Field(min_length=1, max_length=64)]
 
 
@@ -76,8 +85,8 @@ class HostileReview(DrillReview):
     @field_validator("canary")
     @classmethod
     def _can_be_told_apart(cls, canary: str) -> str:
-        if len(folded(canary)) < SHORTEST_CANARY:
-            raise ValueError(f"a canary needs at least {SHORTEST_CANARY} letters and digits")
+        if len(folded(canary)) < _SHORTEST_CANARY:
+            raise ValueError(f"a canary needs at least {_SHORTEST_CANARY} letters and digits")
         return canary
 
 
@@ -100,13 +109,24 @@ class DrillReviews(FrozenModel):
         return self.attacks[review.attack]
 
 
+def folded(string: str) -> str:
+    r"""Return the letters and digits of a string in one case, with look-alike letters as Latin ones.
+
+    Example:
+        >>> folded("Sk\u043e\u200bpel_30")
+        'skopel30'
+    """
+    plain = unicodedata.normalize("NFKC", string).casefold().translate(_LOOK_ALIKE)
+    return _BESIDE_LETTERS.sub("", plain)
+
+
 def load_reviews(path: Path | None = None) -> DrillReviews:
     """Return the reviews of a file, by default the shipped ones.
 
     Raises:
         ConfigError: the file cannot be read, or two of its reviews cannot be told apart.
     """
-    path = path or Path(str(files("episodic_absa"))) / "cli" / "drill" / "hostile_reviews.yaml"
+    path = path or _SHIPPED
     try:
         reviews = DrillReviews.model_validate(read_yaml_file(path))
     except ValidationError as error:
