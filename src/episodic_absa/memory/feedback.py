@@ -1,7 +1,7 @@
 """A person's verdict on the result of one sample: checked, then written to the store. It is no label and no text."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple, cast, get_args
+from typing import Final, NamedTuple, get_args
 
 from episodic_absa.errors import InputError
 from episodic_absa.language import norm
@@ -48,7 +48,6 @@ def give_feedback(store: MemoryStore, uid: str, verdict: str, aspect: str | None
             raise InputError(f"{argument} must be a string, got {type(value).__name__}", argument=argument)
     if verdict not in VERDICTS:
         raise InputError(f"the verdict must be one of {', '.join(VERDICTS)}, got {quoted(verdict)}", argument="verdict")
-    word = cast("Verdict", verdict)
     known = _known_result(store, uid)
     term = None if aspect is None else _known_target(known, uid, aspect)
     given = VerdictV1_3(
@@ -57,9 +56,9 @@ def give_feedback(store: MemoryStore, uid: str, verdict: str, aspect: str | None
         language=known.language,
         aspect=term,
         polarity=None if term is None else known.polarities.get(term),
-        verdict=word,
+        verdict=verdict,
     )
-    return GivenFeedback(uid, word, term, is_new=store.append_verdict(given))
+    return GivenFeedback(uid, verdict, term, is_new=store.append_verdict(given))
 
 
 class _KnownResult(NamedTuple):

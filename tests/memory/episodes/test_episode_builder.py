@@ -351,7 +351,7 @@ def test_the_risk_after_is_that_of_the_review_if_adopted_and_that_of_stage1_if_n
 def test_the_flags_of_an_override_are_taken_over_if_it_was_adopted(flags: tuple[bool, ...], adopted: bool) -> None:
     stage1 = stage1_of((GOOD,), structural_risks=risks(NEG))
     names = ("override_applied", "override_success", "override_harm")
-    given = dict(zip(names, flags, strict=True))
+    given: dict[str, Any] = dict(zip(names, flags, strict=True))
     draft = build(stage1, outcome_of(stage1, (FLIPPED,), structural_risks=risks(NEG), **given), adopted=adopted)
     expected = flags if adopted else (False,) * 3
     assert tuple(getattr(draft.evaluation, name) for name in names) == expected
