@@ -279,8 +279,12 @@ def test_topk_bounds_what_is_retrieved_and_is_told_in_the_bundle(filled: Path, t
 def test_an_empty_store_gives_an_empty_bundle_after_one_retrieval(tmp_path: Path) -> None:
     with orchestrator(tmp_path / "store.jsonl") as memory:
         answer = read(memory)
+        debate, stage2, meta = injected(memory, stage1_of(NEG))
     assert (answer.meta.retrieval_calls, answer.meta.retrieved_k, answer.slot["retrieved"]) == (1, 0, [])
     assert answer.slot["meta"]["retrieval_executed"] is True
+    assert debate == stage2 == {"text": "t"}, "the prompt of the first condition"
+    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == "empty_bundle"
+    assert meta.advisory_injection_gated is False
 
 
 def test_every_retrieving_condition_retrieves_the_same_and_the_evaluating_reads_like_the_silent_one(
@@ -442,31 +446,23 @@ def injected(
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_only_exposed_conditions_put_memory_into_a_context(filled: Path, name: str) -> None:
+@pytest.mark.parametrize("has_signals", [True, False])
+def test_only_exposed_conditions_with_a_signal_put_memory_into_a_context(
+    filled: Path, name: str, has_signals: bool
+) -> None:
     with orchestrator(filled, name) as memory:
-        debate, stage2, meta = injected(memory, stage1_of(NEG, term="service"))
-    exposed = name in EXPOSED
-    assert list(debate) == ["text"] + ["DEBATE_CONTEXT__MEMORY"] * exposed
-    assert list(stage2) == ["text"] + ["STAGE2_REVIEW_CONTEXT__MEMORY"] * exposed
-    assert (meta.prompt_injection_chars > 0) is exposed
-    assert (meta.stage2_memory_prompt_injection_chars > 0) is exposed
-    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == ("" if exposed else "not_exposed")
-    assert meta.injection_trigger_reason == "validator"
-    assert meta.injection_trigger_reasons == ("validator",)
-    assert meta.stage2_memory_gate_reason == "validator"
-    assert meta.advisory_injection_gated is False
-    assert (meta.advisory_expects is not None) is exposed
-
-
-@pytest.mark.parametrize("name", CONDITIONS)
-def test_a_sample_without_signals_keeps_the_prompt_of_the_first_condition(filled: Path, name: str) -> None:
-    with orchestrator(filled, name) as memory:
-        debate, stage2, meta = injected(memory, stage1_of(term="service"))
-    assert debate == stage2 == {"text": "t"}
-    assert meta.advisory_injection_gated is (name in EXPOSED)
-    assert meta.injection_skip_reason == ("gate_closed" if name in EXPOSED else "not_exposed")
-    assert meta.injection_trigger_reason is None
-    assert meta.prompt_injection_chars == 0
+        debate, stage2, meta = injected(memory, stage1_of(*[NEG] * has_signals, term="service"))
+    exposed, shown = name in EXPOSED, name in EXPOSED and has_signals
+    assert list(debate) == ["text"] + ["DEBATE_CONTEXT__MEMORY"] * shown
+    assert list(stage2) == ["text"] + ["STAGE2_REVIEW_CONTEXT__MEMORY"] * shown
+    assert (meta.prompt_injection_chars > 0) is (meta.stage2_memory_prompt_injection_chars > 0) is shown
+    skip = "" if shown else "gate_closed" if exposed else "not_exposed"
+    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == skip
+    reasons = ("validator",) if has_signals else ()
+    assert meta.injection_trigger_reasons == meta.stage2_memory_gate_reasons == reasons
+    assert meta.injection_trigger_reason == meta.stage2_memory_gate_reason == (reasons[0] if reasons else None)
+    assert meta.advisory_injection_gated is (skip == "gate_closed")
+    assert (meta.advisory_expects is not None) is shown
 
 
 def test_the_two_gates_decide_independently(filled: Path) -> None:
@@ -477,14 +473,6 @@ def test_the_two_gates_decide_independently(filled: Path) -> None:
     assert meta.injection_skip_reason == "gate_closed"
     assert meta.stage2_memory_injected is True
     assert meta.stage2_memory_gate_reason == "neutral_only"
-
-
-def test_with_an_empty_store_an_exposed_sample_keeps_the_prompt_of_the_first_condition(tmp_path: Path) -> None:
-    with orchestrator(tmp_path / "store.jsonl") as memory:
-        debate, stage2, meta = injected(memory, stage1_of(NEG))
-    assert debate == stage2 == {"text": "t"}
-    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == "empty_bundle"
-    assert meta.advisory_injection_gated is False
 
 
 @pytest.mark.parametrize("cap", [0, 20, 700, 1000, 5000])

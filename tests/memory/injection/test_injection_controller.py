@@ -314,9 +314,10 @@ def test_both_slots_are_decided_one_after_the_other_on_the_same_bundle(
 
 def test_characters_are_those_of_the_compact_json() -> None:
     given_bundle = bundle(advisory(text="'안', '못'이 어느 서술어에 걸리는지 먼저 찾아라."), warnings=("멈춰라.",))
-    slot = inject(DEBATE_SLOT, given_bundle).slot
-    assert slot is not None
-    assert inject(DEBATE_SLOT, given_bundle).meta.prompt_injection_chars == chars(slot) == len(canonical_json(slot))
+    document = given_bundle.model_dump(mode="json")
+    document["retrieved"][0]["evidence"]["stats"]["consistency_score"] = 0.333333
+    compact = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert inject(DEBATE_SLOT, given_bundle).meta.prompt_injection_chars == len(compact)
 
 
 @pytest.mark.parametrize("target", SLOTS)
@@ -324,40 +325,6 @@ def test_a_bundle_of_exactly_the_cap_fits_and_one_more_does_not(target: SlotTarg
     given_bundle = bundle(advisory(), warnings=("Stop.",))
     assert inject(target, given_bundle, cap=chars(given_bundle)).slot is not None
     assert inject(target, given_bundle, cap=chars(given_bundle) - 1).slot is None
-
-
-def test_a_bundle_within_the_cap_is_left_as_it_is() -> None:
-    given_bundle = bundle(advisory(1), advisory(2), warnings=("Stop.",))
-    assert shrink_to_cap(given_bundle, chars(given_bundle)) == given_bundle
-
-
-@pytest.mark.parametrize("cap", [0, 1, 50])
-def test_a_cap_that_nothing_fits_gives_nothing(cap: int) -> None:
-    assert shrink_to_cap(bundle(advisory(), warnings=("Stop.",)), cap) is None
-
-
-@pytest.mark.parametrize(
-    ("given_advisories", "kept"),
-    [
-        ([("strong", 0.1), ("weak", 0.9), ("moderate", 0.2)], [1, 3]),
-        ([("weak", 0.9), ("strong", 0.1), ("strong", 0.1)], [2, 3]),
-        ([("weak", 0.9), ("weak", 0.1), ("weak", 0.5)], [1, 3]),
-        ([("weak", 0.5), ("weak", 0.5), ("weak", 0.5)], [1, 2]),
-        ([("strong", 0.5), ("weak", 0.5), ("weak", 0.5)], [1, 2]),
-        ([("moderate", 0.0), ("strong", 0.9), ("weak", 1.0)], [1, 2]),
-    ],
-)
-def test_the_weakest_advisory_goes_first(given_advisories: list[tuple[Strength, float]], kept: list[int]) -> None:
-    advisories = [advisory(i, strength=s, relevance=r) for i, (s, r) in enumerate(given_advisories, 1)]
-    given_bundle = bundle(*advisories, warnings=("Stop.",))
-    shrunk = shrink_to_cap(given_bundle, chars(given_bundle) - 1)
-    assert shrunk == bundle(*(advisories[n - 1] for n in kept), warnings=("Stop.",))
-
-
-def test_advisories_are_dropped_down_to_one_before_a_message_is_shortened() -> None:
-    advisories = [advisory(1), advisory(2, strength="moderate"), advisory(3, strength="strong")]
-    single = bundle(advisories[2], warnings=("Stop.",))
-    assert shrink_to_cap(bundle(*advisories, warnings=("Stop.",)), chars(single)) == single
 
 
 @pytest.mark.parametrize("tail", [BRACKET, BRACKET + DEMOTED])
@@ -408,13 +375,6 @@ def test_warnings_are_dropped_last_and_from_the_end() -> None:
     assert {length for length, n in seen if n < 3} == {shortest}
 
 
-def test_a_bundle_is_never_shrunk_to_an_empty_one() -> None:
-    given_bundle = bundle(warnings=("One.", "Two."))
-    for cap in range(chars(given_bundle) + 1):
-        shrunk = shrink_to_cap(given_bundle, cap)
-        assert shrunk is None or shrunk.warnings
-
-
 WORDS = st.lists(st.sampled_from(["scope", "절을", "of", "판단하라", "quotation", "a"]), min_size=1, max_size=40)
 
 
@@ -443,6 +403,7 @@ def test_shrinking_gives_a_valid_bundle_within_the_cap_or_nothing(given_bundle: 
     if shrunk is None:
         return
     assert chars(shrunk) <= cap
+    assert shrunk.retrieved or shrunk.warnings
     jsonschema.validate(json.loads(canonical_json(shrunk)), SCHEMA)
     assert shrunk.meta == given_bundle.meta
     assert shrunk.warnings == given_bundle.warnings[: len(shrunk.warnings)]
