@@ -5,7 +5,7 @@ from episodic_absa.seed.ate_processing import is_valid_target, process_ate
 from episodic_absa.seed.atsa_processing import ProcessedAtsa, backfill, match_aspect, process_atsa
 from episodic_absa.seed.memory_form import SEED_FORM
 from episodic_absa.seed.moderator import moderate, stage_label
-from episodic_absa.seed.review_context import TermMap, build_review_context, synonyms_of
+from episodic_absa.seed.review_context import TermMap, build_review_context
 from episodic_absa.seed.stage2 import Verdicts
 from episodic_absa.seed.stage2_result import build_stage2_result
 from episodic_absa.seed.validator_processing import process_validator, process_validator2
@@ -29,5 +29,4 @@ __all__ = [
     "process_validator2",
     "severity_sum",
     "stage_label",
-    "synonyms_of",
 ]
