@@ -133,11 +133,9 @@ class Replier(BackendFacts, Protocol):
 
     async def reply(self, request: Request) -> Reply:
         """Return the raw text; transport retries happen inside."""
-        ...
 
     async def close(self) -> None:
         """Close connections and files."""
-        ...
 
 
 class Backend(BackendFacts, Protocol):
@@ -155,11 +153,9 @@ class Backend(BackendFacts, Protocol):
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Return a validated answer, or raise a BackendError."""
-        ...
 
     async def close(self) -> None:
         """Close connections and files."""
-        ...
 
 
 class RepairingBackend(PassedOnFacts):

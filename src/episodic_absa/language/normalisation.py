@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from episodic_absa.language.korean_analyser import strip_particle
+from episodic_absa.language.lexicon import load_lexicon
 
 _OUTER: Final = " .,;:!?'\"‘’“”「」『』`()[]{}<>"
 
@@ -23,3 +24,9 @@ def norm_key(term: str | None, text: str | None = None) -> str:
     if text is None:
         return key
     return norm(strip_particle(key, text)) or key
+
+
+def synonyms_of(term: str) -> tuple[str, ...]:
+    """Return the synonyms that the lexicon lists for a term, without the term itself."""
+    key = norm_key(term)
+    return tuple(word for group in load_lexicon()["synonyms"] if key in group for word in group if word != key)
