@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from episodic_absa.language.lexicon import forms
-from episodic_absa.language.normalisation import norm
+from episodic_absa.language.terms import norm
 
 # Invisible, though not format characters (Cf): Hangul fillers, the grapheme joiner, variation selectors.
 _BLANK: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f]")
