@@ -275,7 +275,8 @@ class LlmReplier(RemoteFacts):
 
     def _extras_for(self, request: Request) -> frozenset[Extra]:
         # Anthropic's schemas have no free keys: a dict field would come back empty, always.
-        is_lossy = self.settings.provider == "anthropic" and has_free_keys(request.ask.output_model)
+        output_model: type[BaseModel] = request.ask.output_model
+        is_lossy = self.settings.provider == "anthropic" and has_free_keys(output_model)
         return frozenset(self._extras - {"schema"} if is_lossy else self._extras)
 
     def _parameters(self, output_model: type[BaseModel], *, schema: bool) -> "ModelRequestParameters":
