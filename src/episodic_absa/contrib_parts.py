@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import Any, Final
 
 CONTRIB_PARTS: Final = {
+    "ray_grid": "episodic_absa.contrib.ray:ray_grid",
+    "ray_processes": "episodic_absa.contrib.ray:ray_processes",
     "watch": "episodic_absa.contrib.watch:WatchLine",
 }
 """Each part with its module and the name in it that is called."""
