@@ -26,15 +26,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from episodic_absa.batch.cluster import ClusterJob, analyse_on_cluster
 from episodic_absa.runs.engines.ray_cluster import connect
 from many_reviews import reviews
 
 from episodic_absa import Analyzer
 from episodic_absa.analyzer import make_sample
-from episodic_absa.backends.create_backend import backbone_from
-from episodic_absa.batch.batch_plan import EngineSettings
-from episodic_absa.conditions import load_condition
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
@@ -155,9 +151,12 @@ def outcomes_of(way: str, workers: int, number: int) -> Generator[str, None, Non
             yield from map(str, analyzer.analyze_many(samples, processes=workers))
         return
     # As many CPUs as workers, whatever the machine has: four on two cores show what too many cost.
-    with connect(None, feature="this benchmark", key="address", num_cpus=workers):
-        with ray_processes(number=workers) as processes, Analyzer() as analyzer:
-            yield from map(str, analyzer.analyze_many(samples, processes=processes))
+    with (
+        connect(None, feature="this benchmark", key="address", num_cpus=workers),
+        ray_processes(number=workers) as processes,
+        Analyzer() as analyzer,
+    ):
+        yield from map(str, analyzer.analyze_many(samples, processes=processes))
 
 
 def cpu_of_processes() -> float:

@@ -25,10 +25,11 @@ from episodic_absa.metrics.statistics.number_text import interval_text, p_equals
 from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
 from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
-from episodic_absa.metrics.statistics.power import FEWEST_REVIEWS, detectable_difference, required_n, reviews_for
+from episodic_absa.metrics.statistics.power import ALPHA, FEWEST_REVIEWS, detectable_difference, required_n, reviews_for
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
 
 __all__ = [
+    "ALPHA",
     "FEWEST_CLAIMED",
     "FEWEST_REVIEWS",
     "NO_VARIATION",
