@@ -26,11 +26,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from episodic_absa.runs.engines.ray_cluster import connect
 from many_reviews import reviews
 
 from episodic_absa import Analyzer
 from episodic_absa.analyzer import make_sample
+from episodic_absa.contrib.ray import connect, ray_processes
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
