@@ -80,7 +80,7 @@ def test_the_rows_of_all_shards_are_all_rows_in_order(row_n: int) -> None:
     ],
 )
 def test_a_shard_that_does_not_fit_is_refused_and_nothing_is_copied(tmp_path: Path, damage: str, message: str) -> None:
-    small = {"experiment": {"conditions": ["C1"], "seeds": [1, 2]}, "data": {"limit": 3}}
+    small: dict[str, Any] = {"experiment": {"conditions": ["C1"], "seeds": [1, 2]}, "data": {"limit": 3}}
     small["episodic_memory"] = {"build": None}
     path = write_experiment(tmp_path / "shared", **small)
     grids = run_shards(path, tmp_path / "elsewhere", 2)

@@ -25,10 +25,10 @@ from episodic_absa.serialization.sealed_json import sealed
 
 
 class Shard(NamedTuple):
-    """Shard `number` of `count`, counted from 1."""
+    """Shard `number` of `total`, counted from 1."""
 
     number: int
-    count: int
+    total: int
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -39,21 +39,21 @@ class Shard(NamedTuple):
 
         Example:
             >>> Shard.parse("2/4")
-            Shard(number=2, count=4)
+            Shard(number=2, total=4)
         """
-        number, slash, count = text.partition("/")
-        if slash and all(part.isascii() and part.isdigit() for part in (number, count)):
-            shard = cls(int(number), int(count))
-            if 1 <= shard.number <= shard.count:
+        number, slash, total = text.partition("/")
+        if slash and all(part.isascii() and part.isdigit() for part in (number, total)):
+            shard = cls(int(number), int(total))
+            if 1 <= shard.number <= shard.total:
                 return shard
         raise ConfigError(f"--shard {quoted(text)}: give K/N, for example 1/4 for the first of four", key="shard")
 
     def __str__(self) -> str:
-        return f"{self.number}/{self.count}"
+        return f"{self.number}/{self.total}"
 
     def places(self, row_n: int) -> range:
         """Return the places of the rows of this shard, one behind the other: shards are as equal as they can be."""
-        return range((self.number - 1) * row_n // self.count, self.number * row_n // self.count)
+        return range((self.number - 1) * row_n // self.total, self.number * row_n // self.total)
 
     def cells(self, config: ExperimentConfig) -> tuple[Cell, ...]:
         """Return the cells of this shard, those that build a store first.
@@ -64,10 +64,10 @@ class Shard(NamedTuple):
         cells = all_cells(config)
         is_built = any(cell.is_build for cell in cells)
         units = list(dict.fromkeys(cell.repetition if is_built else cell.name for cell in cells))
-        if self.count > len(units):
+        if self.total > len(units):
             what = "orders and seeds (the cells of one share a build)" if is_built else "cells"
             raise ConfigError(f"--shard {self}: the grid has {len(units)} {what}; use as many shards", key="shard")
-        mine = units[self.number - 1 :: self.count]
+        mine = units[self.number - 1 :: self.total]
         return tuple(cell for cell in cells if (cell.repetition if is_built else cell.name) in mine)
 
 

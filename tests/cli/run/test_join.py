@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli
@@ -44,7 +45,7 @@ def test_shards_of_a_file_join_to_what_one_command_writes(cli: Cli, tmp_path: Pa
 
 
 def test_a_grid_of_shards_is_joined_reported_and_verified(cli: Cli, tmp_path: Path) -> None:
-    small = {"experiment": {"conditions": ["C1"], "seeds": [1, 2]}, "data": {"limit": 3}}
+    small: dict[str, Any] = {"experiment": {"conditions": ["C1"], "seeds": [1, 2]}, "data": {"limit": 3}}
     path = write_experiment(tmp_path / "study", **small, episodic_memory={"build": None})
     for number in (1, 2):
         done = cli("run", str(path), "--shard", f"{number}/2", "--out", str(tmp_path / f"shard{number}"))

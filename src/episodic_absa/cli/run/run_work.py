@@ -27,7 +27,7 @@ from episodic_absa.reports.written_results import WrittenResults
 from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.estimate.dry_run import estimate_run
+from episodic_absa.runs.estimate import estimate_run
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.question import added_parts, parts_text
