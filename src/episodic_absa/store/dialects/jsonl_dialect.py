@@ -15,7 +15,7 @@ from episodic_absa.errors import MemoryStoreError
 from episodic_absa.serialization.durable_file import open_privately, sync_directory
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Writer
-from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect, current_process, open_here
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect, open_here
 from episodic_absa.store.exported_lines import exported_lines, opened_file, read_lines, take_in
 
 logger = logging.getLogger("episodic_absa.memory")
@@ -252,7 +252,7 @@ class ScratchDialect(SqliteDialect):
     def _created(self) -> sqlite3.Connection:
         connection = self._connection_to("file::memory:")
         self._bring_up_to_date(connection)
-        self._connection, self._process = connection, current_process()
+        self._connection, self._process = connection, os.getpid()
         open_here[self.path] += 1
         return connection
 

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Final
 
 from episodic_absa.memory import load_catalogue
+from episodic_absa.memory.advice.advisor import shown_chars
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.placebo import PLACEBO_PRINCIPLE, placebo_texts
-from episodic_absa.memory.advice.sources import shown_chars
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.published_store import read_published_store
