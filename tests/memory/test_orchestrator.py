@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 from pydantic import ValidationError
+from tests.memory.builders import moderated, risks
 from tests.stored_lines import entries_of
 
 import episodic_absa
@@ -30,7 +31,6 @@ from episodic_absa.memory import (
 from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.schemas.absa import (
     AspectItem,
-    ModeratorSummary,
     Proposal,
     ReviewOutcome,
     SentimentItem,
@@ -38,7 +38,6 @@ from episodic_absa.schemas.absa import (
     Stage1Ate,
     Stage1Atsa,
     Stage1Result,
-    StructuralRisk,
     ValidatorOutput,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
@@ -54,10 +53,6 @@ WRITING = ["C2", "C2_silent"]
 SCHEMAS = Path(episodic_absa.__file__).parent / "schemas" / "json"
 TEXT = "The food was not fine at all"
 NEG: tuple[RiskId, Severity] = ("NEGATION_SCOPE", "mid")
-
-
-def risks(*given_risks: tuple[RiskId, Severity]) -> tuple[StructuralRisk, ...]:
-    return tuple(StructuralRisk(id=f"r{i}", type=kind, severity=sev) for i, (kind, sev) in enumerate(given_risks, 1))
 
 
 def stage1_of(
@@ -137,17 +132,12 @@ def write(
         structural_risks=stage1.validator.structural_risks if after is None else risks(*after),
         **flags,
     )
-    summary = ModeratorSummary(
-        label="positive",
-        selected_stage="stage2" if adopted else "stage1",
-        adopt_reason="debate_action" if adopted else "low_signal",
-    )
     return memory.append_episode_if_needed(
         text,
         uid,
         stage1,
         outcome,
-        summary,
+        moderated(adopted=adopted),
         language_code=language,
         split=split,
         sample_index=index,

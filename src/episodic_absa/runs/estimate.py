@@ -1,6 +1,6 @@
 """Estimates what a run takes before anything is sent: calls by the settings, tokens by the characters of the texts."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
@@ -217,8 +217,9 @@ def _requests(config: ExperimentConfig, condition: Condition) -> Iterator[_Reque
     def request(role: Role, number: int = 0, *, is_certain: bool = True, is_vote: bool = False) -> _Request:
         return _Request(role, number, condition.rules, is_joint, is_certain, is_vote)
 
+    first: tuple[Role, ...] = ("joint",) if is_joint else ("ate", "atsa")
     for number in range(settings.votes):
-        for role in ("joint",) if is_joint else ("ate", "atsa"):
+        for role in first:
             yield request(role, number, is_vote=settings.votes > 1)
     if settings.enable_validator:
         yield request("validator")
@@ -270,7 +271,7 @@ def _calls_by_condition(config: ExperimentConfig, part: _Part) -> dict[str, Cond
 
 
 def _calls_of(requests: Sequence[_Request]) -> CallsPerSample:
-    stages: Counter[str] = Counter()
+    stages: defaultdict[str, float] = defaultdict(float)
     for request in requests:
         # The referee belongs to no stage of its own here: it reads what Stage2 leaves.
         stage = STAGE_OF_ROLE[request.role]

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.memory.builders import moderated, risks
 
 from episodic_absa.memory import EpisodeBuilder, SignatureBuilder, load_catalogue
 from episodic_absa.schemas.absa import (
     AspectItem,
-    ModeratorSummary,
     Proposal,
     ReviewOutcome,
     SentimentItem,
@@ -63,10 +63,6 @@ def sentiment(
     return SentimentItem(aspect_term=term, span=span, polarity=polarity, confidence=confidence, **more)
 
 
-def risks(*given_risks: tuple[RiskId, Severity]) -> tuple[StructuralRisk, ...]:
-    return tuple(StructuralRisk(id=f"r{i}", type=kind, severity=sev) for i, (kind, sev) in enumerate(given_risks, 1))
-
-
 def stage1_of(
     sentiments: tuple[SentimentItem, ...],
     *,
@@ -117,11 +113,7 @@ def build(
     signature: InputSignatureV1_1 | None = None,
     provenance: ProvenanceV1_1 = PROVENANCE,
 ) -> EpisodeDraftV1_3:
-    summary = ModeratorSummary(
-        label="neutral",
-        selected_stage="stage2" if adopted else "stage1",
-        adopt_reason=adopt_reason or ("debate_action" if adopted else "low_signal"),
-    )
+    summary = moderated(adopted=adopted, reason=adopt_reason)
     if outcome is None:
         outcome = outcome_of(stage1, structural_risks=stage1.validator.structural_risks)
     return EpisodeBuilder(CATALOGUE).build(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.memory.builders import moderated, risks, signature
 
 from episodic_absa.errors import EpisodicAbsaError, LeakageError
 from episodic_absa.memory import EpisodeBuilder, MemoryStore, load_catalogue
@@ -14,17 +15,15 @@ from episodic_absa.memory.episodes.leak_guard import FORBIDDEN_KEYS, refuse_forb
 from episodic_absa.memory.episodes.selective_storage import storage_tags
 from episodic_absa.schemas.absa import (
     AspectItem,
-    ModeratorSummary,
     ReviewOutcome,
     SentimentItem,
     Span,
     Stage1Ate,
     Stage1Atsa,
     Stage1Result,
-    StructuralRisk,
     ValidatorOutput,
 )
-from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1, ProvenanceV1_1, StageSnapshotV1_1
+from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1, StageSnapshotV1_1
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.store.uids import stored_uid
 from episodic_absa.vocabulary import Language, Polarity, RiskId, Severity, Structure
@@ -58,35 +57,21 @@ def draft(
     def sentiments(values: tuple[Polarity, ...]) -> tuple[SentimentItem, ...]:
         return tuple(SentimentItem(aspect_term=term, span=span, polarity=p) for p in values)
 
-    def risks(values: tuple[tuple[RiskId, Severity], ...]) -> tuple[StructuralRisk, ...]:
-        return tuple(StructuralRisk(id=f"r{i}", type=k, severity=s) for i, (k, s) in enumerate(values, 1))
-
     return EpisodeBuilder(CATALOGUE).build(
         text,
-        InputSignatureV1_1(
-            language=language,
-            detected_structure=structures,
-            contrast_marker="but" if "contrast" in structures else None,
-            has_negation=None if language == "other" else "negation" in structures,
-            num_aspects=1,
-            length_bucket="short",
-        ),
+        signature(language, structures),
         Stage1Result(
             ate=Stage1Ate(aspects=aspects),
             atsa=Stage1Atsa(sentiments=sentiments(polarities)),
-            validator=ValidatorOutput(structural_risks=risks(before)),
+            validator=ValidatorOutput(structural_risks=risks(*before)),
         ),
         ReviewOutcome(
             aspects=aspects,
             sentiments=sentiments(polarities if patched is None else patched),
-            structural_risks=risks(before if after is None else after),
+            structural_risks=risks(*(before if after is None else after)),
             **flags,
         ),
-        ModeratorSummary(
-            label="positive",
-            selected_stage="stage2" if adopted else "stage1",
-            adopt_reason="debate_action" if adopted else "low_signal",
-        ),
+        moderated(adopted=adopted),
         ProvenanceV1_1(source_id=source_id, created_from_split="train", used_in_eval=False, sample_index=0, seed=1),
     )
 

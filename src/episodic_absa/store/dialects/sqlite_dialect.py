@@ -221,16 +221,12 @@ class SqliteDialect:
         # Without its log a file in a place that nobody writes to cannot change; SQLite would want to make the log.
         mode = "?mode=rw" if not is_readable_only else "?mode=ro" if has_log else "?mode=ro&immutable=1"
         connection = self._connection_to(f"{self.path.as_uri()}{mode}")
+        self._connection, self._process, self._identity = connection, os.getpid(), self._found_identity()
+        open_here[self.path] += 1
         try:
             if not is_readable_only:
                 self._prepare(connection)
             self._check_version(connection)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection, self._process, self._identity = connection, os.getpid(), self._found_identity()
-        open_here[self.path] += 1
-        try:
             self._connected()
         except BaseException:
             self.close()
