@@ -36,7 +36,7 @@ DEFAULT_STORE = "memory/episodic_store.jsonl"
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 TOO_LONG = {
-    "drill": "takes a minute; tests/cli/drill runs it",
+    "drill": "takes a minute; tests/contrib/drill runs it",
     "ray": "needs a cluster; tests/batch/cluster runs one",
     "--ray-address": "needs a cluster; tests/batch/cluster runs one",
     "--install-completion": "changes the reader's shell",

@@ -9,7 +9,7 @@ import pytest
 
 from episodic_absa.conditions import load_conditions
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
+from episodic_absa.memory.advice.opened_advice import load_catalogue_overlay
 from episodic_absa.runs.config import load_experiment
 from episodic_absa.serialization.yaml_file import MAX_BYTES, MAX_DEPTH, parse_yaml
 

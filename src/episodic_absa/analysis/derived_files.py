@@ -6,8 +6,8 @@ from pathlib import Path
 from episodic_absa.analysis.cell_tables import CELL_TABLES
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import COMPARISONS, GRID_METRICS, comparisons_text, seed_rows_text
+from episodic_absa.analysis.principle_effect import PRINCIPLES, principles_text, tossed_coins
 from episodic_absa.analysis.strata import STRATA_TABLE, strata_of, strata_text
-from episodic_absa.analysis.trial import PRINCIPLES, has_trial, principles_text
 from episodic_absa.runs.reading.finished_cells import Tell, tell_nobody
 from episodic_absa.serialization.csv_text import replace_file
 
@@ -38,6 +38,6 @@ def _derived_texts(run: FinishedRun, tell: Tell) -> Iterator[tuple[Path, str]]:
         if strata_of(run.question):
             tell("strata")
             yield run.root / STRATA_TABLE, strata_text(run.strata)
-        if has_trial(run.cells):
+        if any(map(tossed_coins, run.by_condition.values())):
             tell("effects of principles")
             yield run.root / PRINCIPLES, principles_text(run.principle_effects)

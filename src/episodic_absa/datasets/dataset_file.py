@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ _LONGEST_NAME: Final = 40
 _MOST_WORDS: Final = 4
 _MOST_NAMES: Final = 30
 _MOST_DIGITS: Final = 1000
+_LINES_SHOWN: Final = 5
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _MAYBE_HALF: Final = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
@@ -26,6 +28,42 @@ _MAYBE_HALF: Final = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 def row_error(path: Path, line: int, problem: str) -> DatasetError:
     """Return the error about one row; `problem` says what is wrong and what to do."""
     return DatasetError(f"{path}, line {line}: {problem}", path=path, line=line)
+
+
+class RowProblems:
+    """The bad rows of one file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._errors: list[DatasetError] = []
+
+    def note(self, error: DatasetError) -> None:
+        """Keep the error of one row; the rows after it are read nevertheless."""
+        # A traceback would hold the reader that holds these errors, and so keep its file open.
+        self._errors.append(error.with_traceback(None))
+
+    def raise_any(self) -> None:
+        """Raise one error that names the lines of each kind of problem, if there was any."""
+        if not self._errors:
+            return
+        first = self._errors[0]
+        if len(self._errors) == 1:
+            raise first
+        raise DatasetError(self._message(), path=first.path, line=first.line)
+
+    def _message(self) -> str:
+        lines: dict[str, list[int]] = {}
+        for error in self._errors:
+            problem = str(error).removeprefix(f"{self.path}, line {error.line}: ")
+            lines.setdefault(problem, []).append(error.line or 0)
+        kinds = [f"line{_shown(numbers)}: {problem}" for problem, numbers in lines.items()]
+        more = f"; and {len(kinds) - _LINES_SHOWN} more problems" if len(kinds) > _LINES_SHOWN else ""
+        return f"{self.path}, " + "; ".join(kinds[:_LINES_SHOWN]) + more
+
+
+def tidy(value: str) -> str:
+    """Return the form in which names and terms are compared: NFC, without outer white space."""
+    return unicodedata.normalize("NFC", value).strip()
 
 
 def half_character_problem(row: Mapping[str, Any]) -> str:
@@ -214,3 +252,8 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _strings(item)
+
+
+def _shown(numbers: list[int]) -> str:
+    more = f" and {len(numbers) - _LINES_SHOWN} more" if len(numbers) > _LINES_SHOWN else ""
+    return f"{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers[:_LINES_SHOWN]))}{more}"

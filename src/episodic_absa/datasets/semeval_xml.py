@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from episodic_absa.datasets.dataset_file import read_int, row_error
-from episodic_absa.datasets.gold_files import build_gold_tuple, ground_tuples, odd_polarities, span_or_none, tidy
+from episodic_absa.datasets.dataset_file import read_int, row_error, tidy
+from episodic_absa.datasets.gold_files import build_gold_tuple, ground_tuples, odd_polarities, span_or_none
 from episodic_absa.datasets.tabular_files import Place, readable_text
 from episodic_absa.datasets.xml_tree import XmlNode, read_xml
 from episodic_absa.schemas.absa import Sample

@@ -1,6 +1,6 @@
 """The entry point of the memory: one read before the debate, one write after the moderator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -33,7 +33,7 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
-from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodeDraftV1_3, EpisodicMemoryEntryV1_3
 from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.store.ranking import MAX_TOPK
 from episodic_absa.vocabulary import (
@@ -43,6 +43,7 @@ from episodic_absa.vocabulary import (
     FirewallMode,
     MemoryMode,
     Split,
+    StorageTag,
     StoreSkip,
 )
 
@@ -305,25 +306,28 @@ class EpisodicOrchestrator:
         )
         draft = self._build_episode(text, signature, stage1, outcome, moderator_summary, provenance)
         refuse_text_runs(draft, text, signature.language)
-        answer = None
-        if teaching is not None:
-            is_changed = moderator_summary.selected_stage == "stage2"
-            final = (outcome if is_changed else stage1.atsa).sentiments
-            answer = answer_of(text_id, signature.language, extract_tuples(final), text, namespace=self.store.namespace)
-        if self.settings.selective_storage:
-            skip: StoreSkip
-            if teaching is None:
-                tags, skip = storage_tags(draft, self.store.is_novel), "no_gate_passed"
-            else:
-                tags, skip = teaching_tags(teaching), "plain_sample"
-            if not tags:
-                if answer is not None:
-                    self.store.append_answers([answer])
-                return StoreDecision(store_decision="skipped", store_skip_reason=skip)
-        else:
-            tags = ("gate_disabled",)
-        entry = self.store.append(draft, answer=answer)
-        return StoreDecision(store_decision="stored", store_reason_tags=tags, episode=entry)
+        if teaching is None:
+            return self._stored(draft, None, lambda: storage_tags(draft, self.store.is_novel), "no_gate_passed")
+        is_changed = moderator_summary.selected_stage == "stage2"
+        final = extract_tuples((outcome if is_changed else stage1.atsa).sentiments)
+        answer = answer_of(text_id, signature.language, final, text, namespace=self.store.namespace)
+        return self._stored(draft, answer, lambda: teaching_tags(teaching), "plain_sample")
+
+    def _stored(
+        self,
+        draft: EpisodeDraftV1_3,
+        answer: AnswerV1_3 | None,
+        reasons: Callable[[], tuple[StorageTag, ...]],
+        skip: StoreSkip,
+    ) -> StoreDecision:
+        """Store the answer, and the episode if there is a reason to keep it."""
+        tags = reasons() if self.settings.selective_storage else ("gate_disabled",)
+        if tags:
+            entry = self.store.append(draft, answer=answer)
+            return StoreDecision(store_decision="stored", store_reason_tags=tags, episode=entry)
+        if answer is not None:
+            self.store.append_answers([answer])
+        return StoreDecision(store_decision="skipped", store_skip_reason=skip)
 
     def _answer(
         self,

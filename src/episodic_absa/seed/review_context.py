@@ -12,6 +12,7 @@ from episodic_absa.schemas.absa import (
     DebateOutput,
     DebateTurn,
     EditTarget,
+    JudgeTuple,
     PatchEdit,
     ProposedEdit,
     ReviewContext,
@@ -71,8 +72,8 @@ class TermMap:
             return "" if "" in self.aspect_terms else None
         return self._by_key.get(self._key(name))
 
-    def of(self, target: EditTarget) -> str | None:
-        """Return the Stage1 term an edit is about: aspect_ref is read before aspect_term."""
+    def of(self, target: EditTarget | JudgeTuple) -> str | None:
+        """Return the Stage1 term that is meant: aspect_ref is read before aspect_term."""
         term = self.find(target.aspect_ref)
         return term if term is not None else self.find(target.aspect_term)
 

@@ -14,13 +14,14 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.final_tuples import asked_targets
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import (
+    AdvisoryBuilder,
     EpisodicMemorySettings,
     EpisodicOrchestrator,
     MemoryStore,
     SignatureBuilder,
     load_catalogue,
 )
-from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, fixed_texts_v3, one_voice
+from episodic_absa.memory.advice.outcome_advice import OUTCOME_VOICE, fixed_texts_v3, one_voice
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ, prompt_slot
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Ate, Stage1Atsa, ValidatorOutput
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, bundle_of
@@ -134,7 +135,7 @@ def test_a_bundle_has_one_advisory_per_principle_and_one_direction() -> None:
         for n, past in enumerate(cases)
     ]
     signature = SignatureBuilder().build(TEXTS["en"], "en", 2)
-    builder = OutcomeAdvisoryBuilder(CATALOGUE)
+    builder = AdvisoryBuilder(CATALOGUE, OUTCOME_VOICE)
     for start in range(len(episodes)):
         retrieved = [episodes[(start + step) % len(episodes)] for step in (0, 1, 13)]
         build = builder.build_from_episodes(retrieved, signature)

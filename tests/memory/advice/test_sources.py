@@ -9,8 +9,8 @@ import pytest
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
-from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
+from episodic_absa.memory.advice.opened_advice import load_catalogue_overlay
 from episodic_absa.memory.advice.sources import Offer
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 

@@ -15,7 +15,7 @@ from episodic_absa.cli.analyze.file_arguments import STANDARD_INPUT
 from episodic_absa.cli.analyze.file_run import FileOutputs, run_file
 from episodic_absa.cli.analyze.review_input import Reviews, read_input
 from episodic_absa.datasets.tables import TABLE_ENDINGS
-from episodic_absa.datasets.tables.review_tables import open_review_tables
+from episodic_absa.datasets.tables.review_table import open_review_tables
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 

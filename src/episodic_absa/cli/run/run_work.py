@@ -17,10 +17,10 @@ from episodic_absa.cli.output import print_json, printable, show, show_error, sh
 from episodic_absa.cli.report.derived_view import derived_line
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
 from episodic_absa.cli.run.failure_lines import failure_error, failure_lines, failures_json
-from episodic_absa.cli.run.run_progress import TellStopping, show_progress
+from episodic_absa.cli.run.run_progress import RunningLine, TellStopping, show_progress
 from episodic_absa.cli.run.run_summary import summary_json, summary_view
-from episodic_absa.cli.run.watch_line import WatchLine
 from episodic_absa.cli.step_progress import show_steps
+from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.experiment import GridOutcome, run_grid
 from episodic_absa.reports.run_report import REPORT
 from episodic_absa.runs.cell_run import TooManyFailuresError
@@ -31,7 +31,6 @@ from episodic_absa.runs.failure_causes import samples
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.question import added_parts, parts_text
 from episodic_absa.runs.reading.finished_cells import Tell
-from episodic_absa.runs.watched_pair import WatchedPair
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
 _EXIT_INTERRUPTED: Final = 130
@@ -87,7 +86,7 @@ def run_and_show(invocation: Invocation) -> int:
     """Run what is left, print the summary, and return the exit code."""
     config = invocation.load()
     progress = GridProgress()
-    watch = WatchLine(WatchedPair(config, progress)) if invocation.watch else None
+    watch = contrib_part("watch")(config, progress) if invocation.watch else None
     ends: list[int] = []
     try:
         # Ray prints what it says about lost workers to stdout, which belongs to the summary.
@@ -166,7 +165,7 @@ class _Display(NamedTuple):
 
 
 @contextmanager
-def _show_run(config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None) -> Iterator[_Display]:
+def _show_run(config: ExperimentConfig, progress: GridProgress, watch: RunningLine | None) -> Iterator[_Display]:
     """Show the samples while cells run; from the first step on, show the steps of tables and report instead."""
     with ExitStack() as shown:
         tell_stopping = shown.enter_context(show_progress(config, progress, watch))

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
-from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
+from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.advice.sources import (
     AdviceMoment,
     AdviceSource,
@@ -25,10 +26,43 @@ from episodic_absa.memory.memory_store import MemoryStore
 from episodic_absa.memory.retriever import Retriever
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay, CatalogueOverlay
 from episodic_absa.schemas.run import Condition
+from episodic_absa.serialization.yaml_file import read_yaml_file
 from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.vocabulary import Language
+
+
+def load_catalogue_overlay(path: Path, catalogue: PrincipleCatalogue | None = None) -> CatalogueOverlay:
+    """Return the overlay of a YAML or JSON file, such as `{"retired": ["P-NEG-03"]}`.
+
+    Args:
+        path: the file.
+        catalogue: the principles that it may name; by default the shipped ones.
+
+    Raises:
+        ConfigError: the file cannot be read, has an unknown key, or names a principle that does not exist.
+    """
+    key = "advice.catalogue"
+    document = read_yaml_file(path)
+    try:
+        overlay = CatalogueOverlay.model_validate(document)
+    except ValidationError as error:
+        raise ConfigError(
+            f"{path}: a catalogue overlay is a mapping with the key retired and a list of principle ids, "
+            'such as {"retired": ["P-NEG-03"]}',
+            path=path,
+            key=key,
+        ) from error
+    known = catalogue or load_catalogue()
+    for principle_id in overlay.retired:
+        if known.get(principle_id) is None:
+            raise ConfigError(
+                f"{path}: retired names {principle_id}, which is no principle of the catalogue; correct or remove it",
+                path=path,
+                key=key,
+            )
+    return overlay
 
 
 class OpenedAdvice:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Protocol
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, AdvisoryBuilder
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.label_firewall import LabelFirewall, Screened
-from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, one_voice
+from episodic_absa.memory.advice.outcome_advice import one_voice
 from episodic_absa.memory.advice.placebo import placebo_advisories
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.memory_store import StoredEpisodes
@@ -25,7 +25,6 @@ from episodic_absa.store.uids import stored_uid
 from episodic_absa.vocabulary import Language
 
 Episodes = Sequence[EpisodicMemoryEntryV1_3]
-AdvisoryMaker = AdvisoryBuilder | OutcomeAdvisoryBuilder
 _NO_ADVICE: Final = AdvisoryBuild()
 
 
@@ -126,7 +125,7 @@ class EpisodeAdvice:
         self,
         choose: Callable[[AdviceMoment], Episodes],
         retriever: Retriever,
-        builder: AdvisoryMaker,
+        builder: AdvisoryBuilder,
         firewall: LabelFirewall,
         *,
         prohibit_dangerous: bool,

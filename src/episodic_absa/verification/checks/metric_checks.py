@@ -15,8 +15,8 @@ from episodic_absa.analysis.grid_tables import (
     comparisons_text,
     grid_metrics_text,
 )
+from episodic_absa.analysis.principle_effect import PRINCIPLES, grid_effects, principles_text, tossed_coins
 from episodic_absa.analysis.strata import STRATA_TABLE, grid_stratum_rows, strata_of, strata_text
-from episodic_absa.analysis.trial import PRINCIPLES, grid_effects, has_trial, principles_text
 from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
 from episodic_absa.metrics.per_sample.gold_and_predictions import Tuples, valid_gold
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
@@ -157,7 +157,7 @@ def _optional_tables(cells: Sequence[CellFiles]) -> tuple[str, ...]:
         strata = strata_of(load_question(cells[0].path.parent))
     except RunDirectoryError:
         strata = ()  # question_kept says what is wrong with the file
-    is_due = {STRATA_TABLE: bool(strata), PRINCIPLES: has_trial([_as_finished(cell) for cell in cells])}
+    is_due = {STRATA_TABLE: bool(strata), PRINCIPLES: tossed_coins([_as_finished(cell) for cell in cells])}
     return tuple(name for name, due in is_due.items() if due)
 
 

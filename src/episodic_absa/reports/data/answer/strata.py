@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
+from episodic_absa.analysis import PrincipleEffect
 from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, StratumRow, interaction_word
 from episodic_absa.metrics.statistics.number_text import p_equals
 from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED as FEWEST_ORDERS
@@ -37,12 +38,8 @@ def stratum_parts(rows: Iterable[StratumRow]) -> tuple[DifferencePart, ...]:
     return tuple(_stratum_part(tuple(group)) for _, group in groupby(rows, key=lambda row: (row.a, row.b, row.by)))
 
 
-def effect_parts(effects: Iterable[Any]) -> tuple[DifferencePart, ...]:
-    """Return one part per condition that tossed coins.
-
-    Args:
-        effects: a `PrincipleEffect` per condition and principle.
-    """
+def effect_parts(effects: Iterable[PrincipleEffect]) -> tuple[DifferencePart, ...]:
+    """Return one part per condition that tossed coins."""
     return tuple(_effect_part(list(group)) for _, group in groupby(effects, key=lambda effect: effect.condition))
 
 
@@ -128,7 +125,7 @@ def _interval_or(is_too_small: Callable[[Any], bool]) -> Column:
     return column("ci", INTERVAL_HEAD, "interval", interval)
 
 
-def _effect_part(effects: Sequence[Any]) -> DifferencePart:
+def _effect_part(effects: Sequence[PrincipleEffect]) -> DifferencePart:
     rows = tuple(sorted(effects, key=lambda effect: ([*_VERDICTS].index(effect.verdict), effect.principle_id)))
     condition, metric, is_exploratory = rows[0].condition, rows[0].metric, rows[0].exploratory
     helping, harming = ([row.principle_id for row in rows if row.verdict == verdict] for verdict in ("helps", "harms"))
