@@ -12,8 +12,11 @@ def terminal_table(table: Table) -> Grid:
     columns = [column for column in table.columns_in("page") if column.kind != "plot"]
     grid = Grid(box=None, show_edge=False, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
     for column in columns:
-        is_words = column.kind in WORDS
-        grid.add_column(words_in(column.head, "en"), justify="left" if is_words else "right", no_wrap=True)
+        head = words_in(column.head, "en")
+        if column.kind in WORDS:
+            grid.add_column(head, overflow="fold")
+        else:
+            grid.add_column(head, justify="right", no_wrap=True)
     for row in table.rows:
         grid.add_row(*(_cell(column, row) for column in columns))
     return grid

@@ -234,23 +234,11 @@ def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[
     order = dict.fromkeys(uid for cell_samples in of_cells for uid in cell_samples.reviews)
     return Explorer(
         cells=tuple(
-            ExplorerCell(
-                condition=cell.condition,
-                seed=cell.manifest.seed,
-                order=cell.manifest.order if with_orders else 0,
-            )
+            ExplorerCell(cell.condition, cell.manifest.seed, cell.manifest.order if with_orders else 0)
             for cell in cells
         ),
         reviews=tuple(
-            ReviewEntry(
-                uid=uid,
-                text=reviews[uid].text,
-                language=reviews[uid].language,
-                domain=reviews[uid].domain,
-                case_type=reviews[uid].case_type,
-                gold=reviews[uid].gold,
-                cells=tuple(cell_samples.samples.get(uid) for cell_samples in of_cells),
-            )
+            ReviewEntry(uid, reviews[uid], tuple(cell_samples.samples.get(uid) for cell_samples in of_cells))
             for uid in order
         ),
         first=first,

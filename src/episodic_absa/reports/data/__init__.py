@@ -7,11 +7,11 @@ from episodic_absa.reports.data.report_data import (
     CellSample,
     Explorer,
     ExplorerCell,
-    IndexRow,
     ReportData,
     ReviewEntry,
+    ReviewFacts,
 )
-from episodic_absa.reports.data.report_samples import SampleReader, index_row
+from episodic_absa.reports.data.report_samples import SampleReader
 
 __all__ = [
     "Arm",
@@ -22,10 +22,9 @@ __all__ = [
     "CostView",
     "Explorer",
     "ExplorerCell",
-    "IndexRow",
     "ReportData",
     "ReviewEntry",
+    "ReviewFacts",
     "SampleReader",
     "ScoreView",
-    "index_row",
 ]

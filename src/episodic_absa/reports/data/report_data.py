@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from episodic_absa.metrics.definitions import MetricDefinition
+from episodic_absa.metrics.per_sample.pair_errors import PAIR_ERRORS
 from episodic_absa.metrics.statistics import PairedDifference, Verdict
 from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.certificate_words import CertificateWords
@@ -17,6 +18,12 @@ from episodic_absa.reports.plots.latency_plot import LatencyRow
 from episodic_absa.reports.tables.table import Table
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Effort, Rules
+
+SAMPLE_FLAGS: Final = (
+    *("failed", "changed", "fixed", "broken", "retrieved", "injected", "blocked", "right", "has_gold"),
+    *PAIR_ERRORS,
+)
+"""What the explorer filters samples by; of errors, whether a pair of the sample falls into the class."""
 
 
 class RunFacts(FrozenModel):
@@ -183,41 +190,9 @@ class Integrity(NamedTuple):
     """Cells whose files changed since they were checked."""
 
 
-class IndexRow(FrozenModel):
-    """The flags by which the explorer filters one sample of one cell."""
+class ReviewFacts(NamedTuple):
+    """The facts of a review, which are the same in every cell."""
 
-    failed: bool = False
-    changed: bool = False
-    fixed: bool = False
-    broken: bool = False
-    retrieved: bool = False
-    injected: bool = False
-    blocked: bool = False
-    right: bool = False
-    has_gold: bool = False
-    missed: bool = False
-    spurious: bool = False
-    boundary: bool = False
-    polarity: bool = False
-    """The last four: whether a pair of the sample falls into this class of the error taxonomy."""
-    answer: str = ""
-    """Equal final pairs have equal strings."""
-
-
-class CellSample(FrozenModel):
-    """One review in one cell: its filter flags, and its details as JSON texts that equal samples share."""
-
-    index: IndexRow
-    analysis: str
-    memory: str
-    cost: tuple[int, int, int, float | None, float | None]
-    """Calls, tokens in, tokens out, milliseconds without waiting, milliseconds of waiting."""
-
-
-class ReviewEntry(FrozenModel):
-    """One review in every cell."""
-
-    uid: str
     text: str
     """Empty without text."""
     language: str
@@ -225,11 +200,31 @@ class ReviewEntry(FrozenModel):
     case_type: str
     gold: str
     """JSON list of gold tuples, `null` without gold."""
+
+
+class CellSample(NamedTuple):
+    """One review in one cell: what the explorer filters by, and its details as JSON texts that equal samples share."""
+
+    flags: frozenset[str]
+    """Of `SAMPLE_FLAGS`."""
+    answer: str
+    """Equal final pairs have equal strings."""
+    analysis: str
+    memory: str
+    cost: tuple[int, int, int, float | None, float | None]
+    """Calls, tokens in, tokens out, milliseconds without waiting, milliseconds of waiting."""
+
+
+class ReviewEntry(NamedTuple):
+    """One review in every cell."""
+
+    uid: str
+    facts: ReviewFacts
     cells: tuple[CellSample | None, ...]
     """In the order of the explorer's cells; None where a cell lacks the review."""
 
 
-class ExplorerCell(FrozenModel):
+class ExplorerCell(NamedTuple):
     """A cell that the explorer can show."""
 
     condition: str
@@ -238,7 +233,7 @@ class ExplorerCell(FrozenModel):
     """0 in all cells where `RunFacts.orders` is empty."""
 
 
-class Explorer(FrozenModel):
+class Explorer(NamedTuple):
     """All samples, and the conditions that the explorer opens with."""
 
     cells: tuple[ExplorerCell, ...]

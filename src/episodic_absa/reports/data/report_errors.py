@@ -18,8 +18,8 @@ from episodic_absa.reports.data.quality_views import (
     GroupValue,
     ScoreView,
 )
-from episodic_absa.reports.data.report_data import ConditionCard
-from episodic_absa.reports.data.report_samples import CellSamples, ReviewFacts
+from episodic_absa.reports.data.report_data import ConditionCard, ReviewFacts
+from episodic_absa.reports.data.report_samples import CellSamples
 from episodic_absa.reports.tables.table import Column, Score, Table, column
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.schemas.run_files.scorecard import Scorecard
