@@ -112,7 +112,7 @@ def sample_flags(card: Scorecard, *, count_backfilled: bool) -> frozenset[str]:
     before = predictions(card, "stage1", count_backfilled=count_backfilled)
     is_right, was_right = (gold is not None and score_exact(tuples, gold) == 1.0 for tuples in (final, before))
     errors = pair_errors(card, count_backfilled=count_backfilled) or PairErrors()
-    flags = {
+    flags: dict[str, bool] = {
         "changed": was_changed(card),
         "fixed": is_right and not was_right,
         "broken": was_right and not is_right,
