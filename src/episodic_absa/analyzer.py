@@ -16,8 +16,7 @@ from episodic_absa.batch.batch_texts import require_texts
 from episodic_absa.batch.many_reviews import Progress, as_stream, total_of
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, InputError
-from episodic_absa.language.language_codes import checked_language_code
-from episodic_absa.language.review_text import checked_name, checked_review
+from episodic_absa.language.caller_input import checked_language_code, checked_name, checked_review
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.memory.feedback import give_feedback

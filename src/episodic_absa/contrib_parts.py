@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any, Final
 
 CONTRIB_PARTS: Final = {
+    "certificate": "episodic_absa.contrib.certificate:check_certificate",
     "drill": "episodic_absa.contrib.drill:drill",
     "principle_effects": "episodic_absa.contrib.principles.trial:effects_of_grid",
     "principles": "episodic_absa.contrib.principles:principles_app",

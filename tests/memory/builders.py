@@ -6,13 +6,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from episodic_absa.schemas.absa import ModeratorSummary, StructuralRisk
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
-from episodic_absa.vocabulary import Language, LengthBucket, Polarity, RiskId, Structure
+from episodic_absa.vocabulary import AdoptReason, Language, LengthBucket, Polarity, RiskId, Severity, Structure
 
 EPISODE: dict[str, Any] = json.loads(Path(__file__).with_name("episode.json").read_text(encoding="utf-8"))
 """An episode in JSON, without its id."""
 NEGATED: tuple[RiskId, ...] = ("NEGATION_SCOPE",)
+
+
+def risks(*given: tuple[RiskId, Severity]) -> tuple[StructuralRisk, ...]:
+    return tuple(
+        StructuralRisk(id=f"r{n}", type=kind, severity=severity) for n, (kind, severity) in enumerate(given, 1)
+    )
+
+
+def moderated(*, adopted: bool, reason: AdoptReason | None = None) -> ModeratorSummary:
+    return ModeratorSummary(
+        label="neutral",
+        selected_stage="stage2" if adopted else "stage1",
+        adopt_reason=reason or ("debate_action" if adopted else "low_signal"),
+    )
 
 
 def signature(

@@ -15,7 +15,7 @@ from episodic_absa.batch.cluster.cluster_plan import ClusterPlan, installed, sum
 from episodic_absa.batch.engine_pool import EnginePool
 from episodic_absa.batch.many_reviews import analyse_all
 from episodic_absa.errors import ConfigError, EpisodicAbsaError, InputError
-from episodic_absa.language.review_text import checked_review
+from episodic_absa.language.caller_input import checked_review
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.pipeline.composition import build_pipeline
 from episodic_absa.pipeline.sample_result import SampleResult

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from episodic_absa.verification.certificate.chance import SHUFFLES, codes_of, folds_of, shuffled_places
-from episodic_absa.verification.certificate.figure import Figure
+from episodic_absa.contrib.certificate.chance import SHUFFLES, Figure, codes_of, folds_of, shuffled_places
 
 if TYPE_CHECKING:
     import numpy as np

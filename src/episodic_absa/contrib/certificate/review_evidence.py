@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from episodic_absa.contrib.certificate.leaves import folded
 from episodic_absa.language import norm
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import FinalTuple
@@ -12,7 +13,6 @@ from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.schemas.run_files.trace_line import TraceLine
-from episodic_absa.verification.certificate.leaves import folded
 
 _MIXED: Final = "mixed"
 _LETTER_SHARE: Final = 0.5

@@ -7,8 +7,7 @@ from collections.abc import Hashable, Sequence
 from math import log, sqrt
 from typing import TYPE_CHECKING, Final
 
-from episodic_absa.verification.certificate.chance import SHUFFLES, codes_of, shuffled_places
-from episodic_absa.verification.certificate.figure import Figure
+from episodic_absa.contrib.certificate.chance import SHUFFLES, Figure, codes_of, shuffled_places
 
 if TYPE_CHECKING:
     import numpy as np

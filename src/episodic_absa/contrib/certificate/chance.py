@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from episodic_absa.metrics.statistics.random_draws import RandomDraws
+from episodic_absa.metrics.statistics import RandomDraws
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +15,22 @@ SEED: Final = 20_261_116
 SHUFFLES: Final = 999
 _SHUFFLED: Final = 11
 _FOLDED: Final = 12
+
+
+class Figure(NamedTuple):
+    """What one probe reaches, and what it reaches by chance."""
+
+    value: float
+    of_reviews: tuple[float, ...]
+    """What each review adds: the value is their mean."""
+    shuffled: tuple[float, ...]
+    """The values with shuffled answers."""
+
+    @property
+    def p_value(self) -> float:
+        """The share of shuffles that reach the value, the observed one among them."""
+        slack = 1e-12
+        return (1 + sum(figure >= self.value - slack for figure in self.shuffled)) / (1 + len(self.shuffled))
 
 
 def codes_of(values: Sequence[Hashable]) -> NDArray[np.int64]:
@@ -45,9 +61,3 @@ def folds_of(n: int, fold_n: int) -> NDArray[np.int64]:
     folds = np.empty(n, dtype=np.int64)
     folds[order] = np.arange(n) % fold_n
     return folds
-
-
-def p_of(observed: float, shuffled: Sequence[float]) -> float:
-    """Return the share of shuffles that reach the observed figure, the observed one among them."""
-    slack = 1e-12
-    return (1 + sum(figure >= observed - slack for figure in shuffled)) / (1 + len(shuffled))

@@ -1,20 +1,24 @@
-"""Runs the probes of the certificate and says which figures are distinguishable from chance."""
+"""The leakage certificate: runs the probes, says which figures are distinguishable from chance, and checks the file."""
 
 import hashlib
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
-from episodic_absa.metrics.statistics.holm import holm
+from episodic_absa.contrib.certificate.chance import SHUFFLES, Figure
+from episodic_absa.contrib.certificate.probes import PreparedProbe, prepared_probes
+from episodic_absa.contrib.certificate.review_evidence import ReviewEvidence, gather_evidence
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.metrics.statistics import bootstrap_intervals, holm
 from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.verified_files import CERTIFICATE
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
-from episodic_absa.verification.certificate.chance import SHUFFLES
-from episodic_absa.verification.certificate.figure import Figure
-from episodic_absa.verification.certificate.probes import PreparedProbe, prepared_probes
-from episodic_absa.verification.certificate.review_evidence import ReviewEvidence, gather_evidence
+from episodic_absa.serialization.canonical_json import indented_json
+from episodic_absa.serialization.csv_text import replace_file
+from episodic_absa.verification import Findings, NotApplicableError, read_certificate
 
 ALPHA: Final = 0.01
 """Of the runs without a leak, about one in a hundred shows a distinguishable probe by chance."""
@@ -25,6 +29,46 @@ _MOST: Final = 1_000
 _CONTROL_SHUFFLES: Final = 199
 _RESAMPLES: Final = 2_000
 _DECIMALS: Final = 6
+_MAKE_ANEW: Final = "`episodic-absa verify --certificate` makes it anew"
+
+
+def check_certificate(directory: Path, cells: Sequence[CellFiles], *, is_issued: bool = False) -> Findings:
+    """The certificate is what the probes give, and memory tells nothing beyond the allowed.
+
+    Args:
+        directory: where certificate.json stands.
+        cells: what it is about.
+        is_issued: make the certificate now instead of checking the one that is there.
+
+    Raises:
+        RunDirectoryError: the file cannot be written, or no cell can be read.
+    """
+    if is_issued:
+        certificate: Certificate | None = _issue_certificate(directory, cells)
+    else:
+        certificate = read_certificate(directory)
+    if certificate is None:
+        yield f"{CERTIFICATE} is no certificate; {_MAKE_ANEW}"
+        return
+    if certificate.package_version != version("episodic-absa"):
+        raise NotApplicableError(f"{CERTIFICATE} was made by version {certificate.package_version}; {_MAKE_ANEW}")
+    is_current = is_issued or build_certificate(cells) == certificate
+    yield None if is_current else f"{CERTIFICATE} is not what the probes give now; {_MAKE_ANEW}"
+    for probe in certificate.probes:
+        if probe.scope == "beyond":
+            target, source = probe.target.replace("_", " "), probe.source.replace("_", " ")
+            yield f"{target} can be told from {source}, beyond what memory may hold" if probe.is_leak else None
+
+
+def _issue_certificate(directory: Path, cells: Sequence[CellFiles]) -> Certificate:
+    if not cells:
+        raise RunDirectoryError(
+            f"{directory} has no cell with a readable manifest; run `episodic-absa verify` without --certificate first",
+            path=directory,
+        )
+    certificate = build_certificate(cells)
+    replace_file(directory / CERTIFICATE, indented_json(certificate.model_dump(mode="json", exclude_none=True)))
+    return certificate
 
 
 def build_certificate(cells: Sequence[CellFiles]) -> Certificate:

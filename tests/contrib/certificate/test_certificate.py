@@ -12,11 +12,12 @@ from tests.reports.shared_grids import once
 from tests.runs.sealed_files import change_records
 
 from episodic_absa.analysis import load_run
+from episodic_absa.contrib.certificate import build_certificate, check_certificate
+from episodic_absa.contrib.certificate.review_evidence import gold_polarity
 from episodic_absa.reports.run_report import write_pages
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
-from episodic_absa.verification import verify
-from episodic_absa.verification.certificate import build_certificate, check_certificate, gold_polarity, read_certificate
+from episodic_absa.verification import read_certificate, verify
 
 DATA = Path(__file__).parents[3] / "experiments" / "data"
 CELL = "C2__seed42"

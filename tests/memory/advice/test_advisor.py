@@ -9,9 +9,9 @@ import pytest
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.memory.advice.advisor import Offer
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.opened_advice import load_catalogue_overlay
-from episodic_absa.memory.advice.sources import Offer
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 
 
@@ -60,6 +60,10 @@ def test_a_catalogue_overlay_that_is_none_is_refused(tmp_path: Path, content: st
     ("overlay", "named"),
     [
         (AdviceOverlay(source="donor", store=Path("none.jsonl")), "advice.store: .*none.jsonl does not exist"),
+        (
+            AdviceOverlay.model_validate({"from": "donor", "store": "postgresql://db/absa"}),
+            r"address of a database.* name a \.jsonl file",
+        ),
         (AdviceOverlay(source="constant", principle="P-XXX-01"), "P-XXX-01 is no principle of the catalogue; choose"),
         (
             AdviceOverlay(source="constant", principle="P-NEG-01", catalogue=Path("retired.json")),

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from episodic_absa.verification.certificate import Matching, codes_of, p_of, probe_polarity, shuffled_places
+from episodic_absa.contrib.certificate.chance import Figure, codes_of, shuffled_places
+from episodic_absa.contrib.certificate.matching_probe import Matching
+from episodic_absa.contrib.certificate.polarity_probe import probe_polarity
 
 
 def test_answers_are_shuffled_within_their_group_only() -> None:
@@ -16,8 +18,8 @@ def test_answers_are_shuffled_within_their_group_only() -> None:
 
 
 def test_an_unreached_figure_has_the_smallest_p_there_is() -> None:
-    assert p_of(0.9, [0.1] * 99) == 0.01
-    assert p_of(0.1, [0.1] * 99) == 1.0
+    assert Figure(0.9, (), (0.1,) * 99).p_value == 0.01
+    assert Figure(0.1, (), (0.1,) * 99).p_value == 1.0
 
 
 def test_a_field_that_names_the_answer_is_found_and_noise_is_not() -> None:
