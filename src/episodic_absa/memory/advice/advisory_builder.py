@@ -4,7 +4,7 @@ How advice speaks of past cases is a `Voice`: of risks under the original rules,
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -205,9 +205,3 @@ class _Retrieved:
             # The population variance: exact integers up to one division. statistics.pvariance is slow.
             variance=round((n * sum(delta * delta for delta in deltas) - sum(deltas) ** 2) / (n * n), 6),
         )
-
-
-def fixed_texts() -> Iterable[str]:
-    """Yield every text that a message or warning may contain beside the catalogue; `check` screens them for labels."""
-    yield from _PAST_FAILURE.values()
-    yield from _WITHHELD.values()
