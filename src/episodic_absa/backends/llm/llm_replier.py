@@ -32,6 +32,7 @@ from episodic_absa.backends.llm.transport_retries import (
     failure_of,
     is_refused,
     no_api_response,
+    odd_redirect,
     timed_out,
     unknown_host,
     wait_before_retry,
@@ -215,6 +216,8 @@ class LlmReplier(RemoteFacts):
         ) as error:
             if (no_response := behind(error, NoApiResponseError)) is not None:
                 return no_api_response(no_response, secrets=connection.secrets)
+            if behind(error, httpx2.InvalidURL) is not None:
+                return odd_redirect()
             if self._is_closed_port(error):
                 return closed_port(connection.shown_url, connection.start_command)
             if behind(error, socket.gaierror) is not None:
