@@ -60,7 +60,7 @@ _ACTION_WORDS: Final = {"neutral_fallback": "fallback"}
 _CONFLICT_WORDS: Final = {True: "yes", False: "no", None: "n/a"}
 
 
-def _spoken_outcome(episode: EpisodicMemoryEntryV1_3, language: Spoken) -> str:  # noqa: ARG001 - English in any language
+def _past_case(episode: EpisodicMemoryEntryV1_3, language: Spoken) -> str:  # noqa: ARG001 - English in any language
     delta = episode.outcome_delta.delta_risk
     change = "lower" if delta < 0 else "higher" if delta > 0 else "same"
     action = _ACTION_WORDS.get(episode.action_taken, episode.action_taken)
@@ -77,7 +77,7 @@ RISK_VOICE: Final = Voice(
     principle_of=lambda catalogue, episode: catalogue.get(episode.correction.principle_id) or catalogue.general,
     has_failed=failed,
     has_succeeded=lambda episode: episode.episode_type == "success" and episode.evaluation.override_applied,
-    past_case=_spoken_outcome,
+    past_case=_past_case,
     past_failure=_PAST_FAILURE,
     withheld=_WITHHELD,
 )
