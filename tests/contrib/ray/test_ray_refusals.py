@@ -17,7 +17,6 @@ from episodic_absa.cli import main
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.runs.config import all_cells, load_experiment
 from episodic_absa.runs.config.cfg_hash import cell_config
-from episodic_absa.runs.engines.ray_engine import require_shared_cache
 from episodic_absa.runs.grid_run import run_cells
 
 RAY = {"engine": "ray"}
@@ -27,9 +26,9 @@ MODEL = {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
-        ({"backbone": {"record": "r.jsonl"}}, {}, "workers write no recording"),
-        ({"backbone": MODEL}, {"use_cache_file": False}, "share their answers through cache.path"),
-        ({}, {"backend": RepairingBackend(EmbeddedReplier())}, "a backend of your own answers in this process only"),
+        ({"backbone": {"record": "r.jsonl"}}, {}, "a recording and a backend of your own are for engine: local"),
+        ({"backbone": MODEL}, {}, "a model behind a server, a recording"),
+        ({}, {"backend": RepairingBackend(EmbeddedReplier())}, "serves the embedded engine and replay"),
         ({"experiment": {**RAY, "ray_address": "127.0.0.1:1"}}, {}, "cannot use the Ray cluster at '127.0.0.1:1'"),
         ({"experiment": {**RAY, "ray_address": "nowhere"}}, {}, "give HOST:PORT of the cluster's head node"),
     ],
@@ -52,13 +51,6 @@ def test_without_the_extra_the_message_says_how_to_install_it(tmp_path: Path, mo
     with pytest.raises(MissingExtraError, match=r"experiment.engine: ray needs .* pip install 'episodic-absa\[ray\]'"):
         asyncio.run(run_cells(config))
     assert not config.out_dir.exists()
-
-
-def test_nodes_cannot_share_a_cache_file() -> None:
-    require_shared_cache(Path("cache.sqlite"), node_n=1)
-    require_shared_cache("postgresql://host/answers", node_n=3)
-    with pytest.raises(ConfigError, match=r"has 2 nodes, and cache.path is a file.*postgresql://HOST/DATABASE"):
-        require_shared_cache(Path("cache.sqlite"), node_n=2)
 
 
 def test_the_engine_is_no_part_of_what_a_directory_belongs_to(tmp_path: Path) -> None:

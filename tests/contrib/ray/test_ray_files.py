@@ -1,27 +1,23 @@
-"""`analyze --engine ray` on a real cluster of this machine: the bytes of the local engine, also with a lost worker.
-
-One cluster serves all tests of this file; its start is most of their time.
-"""
+"""`analyze --engine ray` on a real cluster of this machine: the bytes of the local engine, also with lost workers."""
 
 import contextlib
 import csv
 import io
 import json
-import os
-import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.extras import require_extra
+from tests.contrib.ray.cluster_processes import kill_workers, wait_until_ended
 
+from episodic_absa import Analyzer, SampleResult
+from episodic_absa.backends.create_backend import backbone_from
+from episodic_absa.batch import AnalysisFailure, EngineSettings
 from episodic_absa.cli import main
-from episodic_absa.cli.analyze import cluster_run
-from episodic_absa.cli.analyze.analysed_rows import Finding, finding_of
-from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.runs.engines.ray_cluster import connect
+from episodic_absa.conditions import load_condition
+from episodic_absa.contrib.ray import ray_processes, worker_number
+from episodic_absa.errors import BackendUnavailableError, ConfigError
 
 # Ray warns of its own settings, and of files that it leaves to the end of the process.
 pytestmark = [
@@ -57,11 +53,9 @@ class Done:
         self.out, self.err = out.getvalue(), err.getvalue()
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    require_extra("ray")
-    with connect(None, feature="this test", num_cpus=2):
-        yield
+def shown(outcome: SampleResult | AnalysisFailure) -> Any:
+    assert isinstance(outcome, SampleResult)
+    return (outcome.sample.text, outcome.final_result, outcome.memory)
 
 
 @pytest.fixture
@@ -78,23 +72,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("cluster")
-def test_two_workers_of_which_one_is_killed_give_the_bytes_of_one_machine(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out, killed = folder / "results", folder / "results" / "killed"
+def test_two_workers_give_the_bytes_of_one_machine(folder: Path) -> None:
+    out = folder / "results"
     out.mkdir()
     here = [Done(folder / name, "--out", out / f"{name}.local.jsonl") for name in ("a.csv", "b.jsonl")]
-
-    def finding_or_death(result: SampleResult) -> Finding:
-        if "soup" in result.sample.text and not killed.exists():
-            killed.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return finding_of(result)
-
-    # The only way to end a worker in the middle of a task, whatever the speed of the machine.
-    monkeypatch.setattr(cluster_run, "finding_of", finding_or_death)
     there = Done(folder, "--engine", "ray", "--processes", 2, "--out", out / "ray.jsonl")
-    assert killed.exists()
     local = (out / "a.csv.local.jsonl").read_bytes() + (out / "b.jsonl.local.jsonl").read_bytes()
     assert (out / "ray.jsonl").read_bytes() == local
     assert [done.code for done in (*here, there)] == [0, 1, 1]  # an invisible character is no review; the rest goes on
@@ -102,7 +84,41 @@ def test_two_workers_of_which_one_is_killed_give_the_bytes_of_one_machine(
     assert "raylet" not in there.out
     assert "1 of 9 reviews: the review is empty" in there.err
     assert "encoded as cp949" in there.err
-    assert {path.name for path in out.iterdir()} == {"a.csv.local.jsonl", "b.jsonl.local.jsonl", "ray.jsonl", "killed"}
+    assert {path.name for path in out.iterdir()} == {"a.csv.local.jsonl", "b.jsonl.local.jsonl", "ray.jsonl"}
+
+
+@pytest.mark.usefixtures("cluster")
+def test_reviews_of_killed_workers_are_analysed_again_with_the_memory_that_all_read(tmp_path: Path) -> None:
+    texts = [f"{text} ({place})" for place in range(40) for text in (TEXTS[0], TEXTS[5])]
+    with Analyzer(condition="C2", store=tmp_path / "store.sqlite") as learning:
+        learning.analyze(TEXTS[0])
+    with Analyzer(condition="C2_frozen", store=tmp_path / "store.sqlite") as analyzer:
+        alone = list(analyzer.analyze_many(texts))
+        with ray_processes(number=2) as processes:
+            outcomes = analyzer.analyze_many(texts, processes=processes)
+            first = next(outcomes)
+            assert kill_workers() >= 1
+            together = [first, *outcomes]
+    assert [shown(outcome) for outcome in together] == [shown(outcome) for outcome in alone]
+    wait_until_ended()
+
+
+def test_a_cluster_that_is_too_small_is_refused(cluster: Any) -> None:
+    assert worker_number(cluster) in (1, 2)
+    with pytest.raises(ConfigError, match="the Ray cluster has 2; ask for at most 2"):
+        worker_number(cluster, 3)
+
+
+def test_a_worker_that_sees_another_store_reports_it_instead_of_results(cluster: Any, tmp_path: Path) -> None:
+    store = tmp_path / "store.jsonl"
+    settings = EngineSettings(backbone_from("embedded"), load_condition("C2_frozen"), None, None, 0, str(store))
+    with ray_processes() as processes:
+        worker = processes.start(settings)
+        store.write_text("{}\n")
+        del cluster
+        with pytest.raises(BackendUnavailableError, match="the store of the memory is another one there"):
+            worker.wait_until_ready()
+        worker.close()
 
 
 @pytest.mark.parametrize(
@@ -110,7 +126,8 @@ def test_two_workers_of_which_one_is_killed_give_the_bytes_of_one_machine(
     [
         (("a.csv", "--engine", "ray", "--json"), "--engine ray is for files; use --out or --summary"),
         (("a.csv", "--engine", "ray", "--condition", "C2"), "condition C2 writes a memory"),
-        (("a.csv", "--engine", "ray", "--record", "r.jsonl"), "workers write no recording"),
+        (("a.csv", "--engine", "ray", "--record", "r.jsonl"), "leave --record and a model behind a server"),
+        (("a.csv", "--engine", "ray", "--backend", "openai:m"), "leave --record and a model behind a server"),
         (("a.csv", "--ray-address", "auto"), "--ray-address is for --engine ray"),
         (("Great food.", "--engine", "ray"), "--engine ray is for files; give a file"),
         (("*.parquet", "--engine", "ray"), "names no table"),

@@ -5,11 +5,11 @@ import signal
 import time
 from pathlib import Path
 
-_WORKER = b"ray::CellWorker"
+_WORKER = b"ray::_"
 
 
 def worker_pids() -> list[int]:
-    """Return the processes of grid workers that descend from this process."""
+    """Return the processes of workers that descend from this process."""
     parents, workers = {}, []
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
@@ -23,11 +23,12 @@ def worker_pids() -> list[int]:
     return sorted(pid for pid in workers if _descends(pid, parents))
 
 
-def kill_a_worker(*, but: int | None = None) -> int:
-    """End one worker as a crash would; return its process id."""
-    pid = next(pid for pid in worker_pids() if pid != but)
-    os.kill(pid, signal.SIGKILL)
-    return pid
+def kill_workers() -> int:
+    """End all workers as crashes would; return how many there were."""
+    pids = worker_pids()
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    return len(pids)
 
 
 def wait_until_ended() -> None:

@@ -6,49 +6,54 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final
+from importlib.metadata import version
+from typing import Any, Final, NamedTuple
 
-from episodic_absa.errors import ConfigError, MissingExtraError
+from episodic_absa.backends.provider_facts import reader_fingerprint
+from episodic_absa.batch import MEMORY_OF_A_PROCESS
+from episodic_absa.errors import ConfigError, EpisodicAbsaError, MissingExtraError
 from episodic_absa.serialization.quoted_value import quoted
 
 _RUNNING_HERE: Final = "auto"
 _OBJECT_STORE_BYTES: Final = 128 * 1024 * 1024
-"""What a cluster that is started here keeps for objects: tasks return lines of text only."""
+"""What a cluster that is started here keeps for objects: tasks return a few results each."""
 _CONNECT_TIMEOUT_S: Final = 10
 _NATIVE_LEVEL: Final = "RAY_BACKEND_LOG_LEVEL"
 _USAGE_VARIABLE: Final = "RAY_USAGE_STATS_ENABLED"
-_KEY: Final = "experiment.ray_address"
 
 
-@dataclass(frozen=True)
-class RayCluster:
-    """A cluster that this process is connected to."""
+class Trouble(NamedTuple):
+    """An error that concerns more than one sample. It travels as a value: Ray would wrap it."""
 
-    ray: Any
-    """The module `ray`, which is imported only where somebody asked for it."""
+    error: EpisodicAbsaError
+    host: str
 
-    @property
-    def node_n(self) -> int:
-        """The nodes that are alive."""
-        return sum(bool(node["Alive"]) for node in self.ray.nodes())
+    @classmethod
+    def of(cls, error: EpisodicAbsaError) -> "Trouble":
+        """Return the trouble of this process."""
+        return cls(error, socket.gethostname())
 
-    @property
-    def cpu_n(self) -> int:
-        """The CPUs of all nodes."""
-        return int(self.ray.cluster_resources().get("CPU", 0))
+    def __str__(self) -> str:
+        return f"a worker on {self.host} stopped: {self.error}"
+
+
+def installed() -> str:
+    """Return the version of this package and the hash of its engine: nodes that agree give the same results."""
+    return f"{version('episodic-absa')} {reader_fingerprint()}"
+
+
+def require_installed(there: str) -> None:
+    """Refuse a node with another version of this package than the machine of the command has."""
+    if installed() != there:
+        raise ConfigError(
+            "another version of episodic-absa or of its engine is installed there; install the same on every node",
+            key="ray_address",
+        )
 
 
 @contextmanager
-def connect(
-    address: str | None,
-    *,
-    feature: str,
-    key: str = _KEY,
-    num_cpus: int | None = None,
-    object_store_memory: int = _OBJECT_STORE_BYTES,
-) -> Iterator[RayCluster]:
-    """Yield a cluster and disconnect at the end; a cluster that was started here ends with it.
+def connect(address: str | None, *, feature: str, key: str, num_cpus: int | None = None) -> Iterator[Any]:
+    """Yield the module `ray`, connected, and disconnect at the end; a cluster that was started here ends with it.
 
     Where the process is connected to a cluster already, that one is used and stays connected.
 
@@ -58,22 +63,24 @@ def connect(
         feature: what needs Ray, for the message where it is not installed.
         key: the setting or flag that gives the address, for messages.
         num_cpus: how many tasks of one CPU a cluster that is started here runs at once; None for all CPUs.
-        object_store_memory: bytes that a cluster that is started here keeps for objects.
 
     Raises:
         MissingExtraError: Ray is not installed.
         ConfigError: nothing answers at the address, or a cluster of another version of Ray or Python.
     """
-    ray = _import_ray(feature)
+    try:
+        ray: Any = importlib.import_module("ray")
+    except ImportError as error:
+        raise MissingExtraError(feature=feature, extra="ray") from error
     if ray.is_initialized():
-        yield RayCluster(ray)
+        yield ray
         return
+    options: dict[str, Any] = {"address": address}
     if address is None:
-        started = {"num_cpus": num_cpus, "object_store_memory": object_store_memory, "include_dashboard": False}
+        started = {"num_cpus": num_cpus, "object_store_memory": _OBJECT_STORE_BYTES, "include_dashboard": False}
         options = {"address": "local", **started}
     else:
         _require_listener(address, key)
-        options = {"address": address}
     with _quiet():
         try:
             with _silent_start():
@@ -82,16 +89,29 @@ def connect(
             ray.shutdown()
             raise _refused(address, key, str(error)) from error
         try:
-            yield RayCluster(ray)
+            yield ray
         finally:
             ray.shutdown()
 
 
-def _import_ray(feature: str) -> Any:
-    try:
-        return importlib.import_module("ray")
-    except ImportError as error:
-        raise MissingExtraError(feature=feature, extra="ray") from error
+def worker_number(ray: Any, asked: int | None = None) -> int:
+    """Return how many workers a cluster has room for, or as many as were asked for.
+
+    Raises:
+        ConfigError: it has fewer CPUs.
+    """
+    resources = ray.cluster_resources()
+    cores = int(resources.get("CPU", 0))
+    if cores < 1:
+        raise ConfigError(
+            "the Ray cluster has no CPU; start a worker node: ray start --address=HOST:PORT", key="ray_address"
+        )
+    if asked is not None and asked > cores:
+        raise ConfigError(
+            f"{asked} workers need as many CPUs, and the Ray cluster has {cores}; ask for at most {cores}",
+            key="processes",
+        )
+    return asked or max(1, min(cores, int(resources.get("memory", 0)) // MEMORY_OF_A_PROCESS))
 
 
 @contextmanager
