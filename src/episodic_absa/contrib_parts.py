@@ -8,6 +8,8 @@ CONTRIB_PARTS: Final = {
     "drill": "episodic_absa.contrib.drill:drill",
     "principle_effects": "episodic_absa.contrib.principles.trial:effects_of_grid",
     "principles": "episodic_absa.contrib.principles:principles_app",
+    "ray_grid": "episodic_absa.contrib.ray:ray_grid",
+    "ray_processes": "episodic_absa.contrib.ray:ray_processes",
     "watch": "episodic_absa.contrib.watch:WatchLine",
 }
 """Each part with its module and the name in it that is called."""

@@ -1,12 +1,13 @@
 """What the label firewall withholds, what it lets through, and what it counts."""
 
 import pytest
+from tests.memory.builders import texts_of
 
 from episodic_absa.errors import LeakageError
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import AdvisoryBuild, LabelFirewall, load_catalogue
-from episodic_absa.memory.advice.advisory_builder import fixed_texts
-from episodic_absa.memory.advice.outcome_advice import fixed_texts_v3
+from episodic_absa.memory.advice.advisory_builder import RISK_VOICE
+from episodic_absa.memory.advice.outcome_advice import OUTCOME_VOICE
 from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1
@@ -110,6 +111,12 @@ def test_no_text_that_memory_can_show_names_a_label() -> None:
     principles = [principle for wording in (catalogue, catalogue.in_v3_wording()) for principle in wording]
     texts: list[str | None] = [text for principle in principles for text in (principle.text_en, principle.text_ko)]
     texts += [warning for principle in catalogue for warning in (principle.anti_pattern_en, principle.anti_pattern_ko)]
-    texts += [*fixed_texts(), *fixed_texts_v3(), *HOW_TO_READ.values(), *placebo_texts("en"), *placebo_texts("ko")]
+    texts += [
+        *texts_of(RISK_VOICE),
+        *texts_of(OUTCOME_VOICE),
+        *HOW_TO_READ.values(),
+        *placebo_texts("en"),
+        *placebo_texts("ko"),
+    ]
     assert len(texts) > 100
     assert [text for text in texts if text and find_polarity_word(text)] == []

@@ -102,7 +102,8 @@ def _execute(connection: Connection) -> Execute:
     def execute(statement: str, parameters: tuple[Any, ...]) -> Cursor:
         # Binary: a cost comes back bit for bit, whatever the server's extra_float_digits.
         named = statement.replace(" answers ", f" {_ANSWERS} ").replace("?", "%s")
-        return connection.execute(named, parameters, binary=True)
+        cursor: Cursor = connection.execute(named, parameters, binary=True)
+        return cursor
 
     return execute
 

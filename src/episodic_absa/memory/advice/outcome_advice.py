@@ -53,15 +53,6 @@ _OUTCOME: Final[dict[Spoken, dict[EpisodeType, str]]] = {
 _RISKS: Final = frozenset(risk for literal in get_args(PrincipleRisk) for risk in get_args(literal))
 
 
-def fixed_texts_v3() -> Iterable[str]:
-    """Yield every text that a message or warning of rules v3 may hold beside the catalogue."""
-    for texts in (_PAST_FAILURE, _WITHHELD, _KEPT, _REFUSED, _CHANGED, CASE_MARK):
-        yield from texts.values()
-    for language in _DONE:
-        yield from _DONE[language].values()
-        yield from _OUTCOME[language].values()
-
-
 def _principle_of(catalogue: PrincipleCatalogue, episode: EpisodicMemoryEntryV1_3) -> Principle:
     """Look the principle up by the outcome that counts now: a verdict may have come after the episode."""
     for condition in episode.correction.applicable_conditions:
