@@ -17,7 +17,7 @@ from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 
 
 def store_of(named: str) -> MemoryStore:

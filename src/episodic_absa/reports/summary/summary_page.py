@@ -18,7 +18,7 @@ from episodic_absa.reports.summary.page_words import PageLanguage, page_words, s
 from episodic_absa.reports.summary.searched_reviews import LONGEST_SEARCHED
 from episodic_absa.reports.summary.summary import AspectGroup, Quote, SearchedReview, Summary, Tally
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.drafts import draft_of
+from episodic_absa.serialization.durable_file import draft_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
