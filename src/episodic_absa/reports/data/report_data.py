@@ -11,7 +11,6 @@ from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.certificate_words import CertificateWords
 from episodic_absa.reports.data.comparisons import ComparisonPart
 from episodic_absa.reports.data.quality_views import QualityViews
-from episodic_absa.reports.plots.count_bars import CountBar
 from episodic_absa.reports.plots.figure import Figure
 from episodic_absa.reports.plots.forest_plot import Forest
 from episodic_absa.reports.plots.latency_plot import LatencyRow
@@ -146,26 +145,6 @@ class DifferencePart(NamedTuple):
         return any(row.overlapping for row in self.rows)
 
 
-class MemoryFlow(NamedTuple):
-    """How far memory came in one condition, in samples."""
-
-    condition: str
-    colour: int
-    steps: tuple[CountBar, ...]
-    debate_gate: tuple[CountBar, ...]
-    """Empty where memory is never shown; so is that of Stage2."""
-    stage2_gate: tuple[CountBar, ...]
-    blocked_episodes: int
-    blocked_advisories: int
-    demoted_advisories: int
-    firewall_dropped: int
-
-    @property
-    def withheld(self) -> int:
-        """Samples whose memory was kept back."""
-        return self.blocked_episodes + self.blocked_advisories + self.demoted_advisories + self.firewall_dropped
-
-
 class CheckRow(NamedTuple):
     """One check of `verify` over the cells that have it."""
 
@@ -268,7 +247,6 @@ class ReportData:
     strata: tuple[DifferencePart, ...]
     effects: tuple[DifferencePart, ...]
     """The effect of each principle, where a condition withholds advice at random."""
-    flows: tuple[MemoryFlow, ...]
     latency: tuple[LatencyRow, ...]
     integrity: Integrity
     certificate: CertificateWords | None
