@@ -4,9 +4,12 @@ from importlib import import_module
 from typing import Any, Final
 
 CONTRIB_PARTS: Final = {
+    "certificate": "episodic_absa.contrib.certificate:check_certificate",
     "drill": "episodic_absa.contrib.drill:drill",
     "principle_effects": "episodic_absa.contrib.principles.trial:effects_of_grid",
     "principles": "episodic_absa.contrib.principles:principles_app",
+    "ray_grid": "episodic_absa.contrib.ray:ray_grid",
+    "ray_processes": "episodic_absa.contrib.ray:ray_processes",
     "watch": "episodic_absa.contrib.watch:WatchLine",
 }
 """Each part with its module and the name in it that is called."""

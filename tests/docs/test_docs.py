@@ -37,8 +37,8 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 TOO_LONG = {
     "drill": "takes a minute; tests/contrib/drill runs it",
-    "ray": "needs a cluster; tests/batch/cluster runs one",
-    "--ray-address": "needs a cluster; tests/batch/cluster runs one",
+    "ray": "needs a cluster; tests/contrib/ray starts one",
+    "--ray-address": "needs a cluster; tests/contrib/ray starts one",
     "--install-completion": "changes the reader's shell",
     "--show-completion": "looks for the shell that started it; tests/cli/test_help.py names one",
 }

@@ -2,17 +2,45 @@
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from episodic_absa.memory.advice.advisory_builder import Spoken, Voice
+from episodic_absa.schemas.absa import ModeratorSummary, StructuralRisk
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
-from episodic_absa.vocabulary import Language, LengthBucket, Polarity, RiskId, Structure
+from episodic_absa.vocabulary import (
+    ActionTaken,
+    AdoptReason,
+    ChangeKind,
+    EpisodeType,
+    Language,
+    LengthBucket,
+    Polarity,
+    RiskId,
+    Severity,
+    Structure,
+)
 
 EPISODE: dict[str, Any] = json.loads(Path(__file__).with_name("episode.json").read_text(encoding="utf-8"))
 """An episode in JSON, without its id."""
 NEGATED: tuple[RiskId, ...] = ("NEGATION_SCOPE",)
+
+
+def risks(*given: tuple[RiskId, Severity]) -> tuple[StructuralRisk, ...]:
+    return tuple(
+        StructuralRisk(id=f"r{n}", type=kind, severity=severity) for n, (kind, severity) in enumerate(given, 1)
+    )
+
+
+def moderated(*, adopted: bool, reason: AdoptReason | None = None) -> ModeratorSummary:
+    return ModeratorSummary(
+        label="neutral",
+        selected_stage="stage2" if adopted else "stage1",
+        adopt_reason=reason or ("debate_action" if adopted else "low_signal"),
+    )
 
 
 def signature(
@@ -77,3 +105,16 @@ def episode(
     body["outcome_delta"] = {"conflict_resolved": conflict_resolved, "delta_risk": after - before}
     body["provenance"]["source_id"] = f"u{n}"
     return numbered(n, body)
+
+
+def texts_of(voice: Voice) -> Iterator[str]:
+    """Yield every text that a message or a warning may hold beside the catalogue."""
+    yield from (*voice.past_failure.values(), *voice.withheld.values())
+    kinds: tuple[ChangeKind | None, ...] = (None, *get_args(ChangeKind))
+    spoken: tuple[Spoken, ...] = get_args(Spoken)
+    actions, outcomes = get_args(ActionTaken), get_args(EpisodeType)
+    for language, kind, adopted, action, outcome in product(spoken, kinds, (True, False), actions, outcomes):
+        changes = [{"kind": kind, "adopted": adopted}] if kind else []
+        final: dict[str, Polarity] = {"food": "negative"} if adopted else {"food": "positive"}
+        past = episode(1, kind=outcome, stage1={"food": "positive"}, final=final, changes=changes, action_taken=action)
+        yield voice.past_case(past, language)

@@ -4,7 +4,7 @@ from episodic_absa.analysis.asked_cells import asked_groups, compared_conditions
 from episodic_absa.analysis.cell_tables import triptych_text
 from episodic_absa.analysis.comparability import incomparabilities
 from episodic_absa.analysis.compared_runs import load_sides
-from episodic_absa.analysis.derived_files import derive_tables
+from episodic_absa.analysis.derived_files import derive_tables, tables_of
 from episodic_absa.analysis.finished_run import FinishedRun, load_run
 from episodic_absa.analysis.paired_comparison import compare_sides
 from episodic_absa.analysis.principle_effect import PrincipleEffect, PrincipleVerdict, principles_text, tossed_coins
@@ -29,6 +29,7 @@ __all__ = [
     "mean_over_seeds",
     "principles_text",
     "summarise_cell",
+    "tables_of",
     "tossed_coins",
     "triptych_text",
     "value_metric",

@@ -24,6 +24,7 @@ from episodic_absa.cli.memory.memory_commands import memory_app
 from episodic_absa.cli.plan.plan_command import plan
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.report.report_command import report
+from episodic_absa.cli.run.join_command import join
 from episodic_absa.cli.run.run_command import run
 from episodic_absa.cli.shared_options import AsJson, complete_version
 from episodic_absa.contrib_parts import contrib_part
@@ -49,6 +50,7 @@ app.command()(analyze)
 app.command()(init)
 app.command()(plan)
 app.command()(run)
+app.command()(join)
 app.command()(check)
 app.command()(verify)
 app.command()(report)

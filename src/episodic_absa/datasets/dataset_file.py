@@ -12,15 +12,15 @@ from typing import Any, Final, NoReturn
 
 from episodic_absa.datasets.file_encoding import GuessedTextError, find_certain_encoding
 from episodic_absa.errors import DatasetError
+from episodic_absa.serialization.json_limits import MAX_JSON_DEPTH, is_too_deep
 
 UID_KEYS: Final = ("uid", "text_id", "id")
-DEEPEST: Final = 64
-"""Levels of lists and objects within each other."""
 _LONGEST_NAME: Final = 40
 _MOST_WORDS: Final = 4
 _MOST_NAMES: Final = 30
 _MOST_DIGITS: Final = 1000
 _LINES_SHOWN: Final = 5
+_TOO_DEEP: Final = f"nested more than {MAX_JSON_DEPTH} levels deep"
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _MAYBE_HALF: Final = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
@@ -75,7 +75,7 @@ def half_character_problem(row: Mapping[str, Any]) -> str:
 
 
 def has_half_character(value: Any) -> bool:
-    """Return whether a JSON value, not deeper than `DEEPEST`, holds half of a surrogate pair."""
+    """Return whether a JSON value, not deeper than `MAX_JSON_DEPTH`, holds half of a surrogate pair."""
     strings = (value,) if isinstance(value, str) else _strings(value)
     return any(not string.isascii() and _HALF.search(string) for string in strings)
 
@@ -192,8 +192,9 @@ def parse_json(text: str) -> Any:
             parse_int=read_int,
         )
     except RecursionError:
-        raise ValueError(f"nested more than {DEEPEST} levels deep") from None
-    _refuse_depth(value)
+        raise ValueError(_TOO_DEEP) from None
+    if is_too_deep(value):
+        raise ValueError(_TOO_DEEP)
     return value
 
 
@@ -231,18 +232,8 @@ def _finite_float(digits: str) -> float:
     return number
 
 
-def _refuse_depth(value: Any) -> None:
-    # Level by level, not by recursion: the interpreter's own limit must not be met.
-    level, depth = [value], 0
-    while level := [part for part in level if isinstance(part, dict | list)]:
-        depth += 1
-        if depth > DEEPEST:
-            raise ValueError(f"nested more than {DEEPEST} levels deep")
-        level = [item for part in level for item in (part.values() if isinstance(part, dict) else part)]
-
-
 def _strings(value: Any) -> Iterator[str]:
-    """Yield every string of a JSON value that is not deeper than `DEEPEST`, keys too."""
+    """Yield every string of a JSON value that is not deeper than `MAX_JSON_DEPTH`, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -32,7 +32,7 @@ from episodic_absa.memory.injection.injection_controller import (
     injection_for,
 )
 from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
-from episodic_absa.memory.memory_store import MemoryStore, StoredEpisodes
+from episodic_absa.memory.memory_store import MemoryStore, Scratch, StoredEpisodes
 from episodic_absa.memory.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
 from episodic_absa.memory.situations.agent_memory import Advice, AgentMemory
@@ -60,6 +60,7 @@ __all__ = [
     "Principle",
     "PrincipleCatalogue",
     "Retriever",
+    "Scratch",
     "SignatureBuilder",
     "Situation",
     "SlotAnswer",

@@ -9,11 +9,10 @@ from pydantic import Field, model_validator
 from episodic_absa.errors import ConfigError
 from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.language import norm_key
+from episodic_absa.memory.advice.advisor import AdviceMoment, Advisor
 from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
-from episodic_absa.memory.advice.opened_advice import OpenedAdvice
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.episode_builder import answer_of
 from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
@@ -172,7 +171,7 @@ class EpisodicOrchestrator:
             use_lexical=use_lexical,
         )
         self._injection = InjectionController(topk=topk, chars_cap=chars_cap, form=form)
-        self._advice = OpenedAdvice(
+        self._advisor = Advisor(
             condition,
             self.catalogue,
             self._retriever,
@@ -224,7 +223,7 @@ class EpisodicOrchestrator:
             slot = self._injection.build_slot_payload(self.condition)
             return self._answer(slot, episodes, memory_dangerous_current_n=dangerous_now)
         # The only place where the arms of an experiment differ.
-        offer = self._advice.source.offer(
+        offer = self._advisor.offer(
             AdviceMoment(sample_id or "", signature, tuple(query), tuple(terms), episodes, stored)
         )
         slot = self._injection.build_slot_payload(
@@ -248,7 +247,7 @@ class EpisodicOrchestrator:
 
     def close(self) -> None:
         """Close the store and what the condition's `advice` reads."""
-        self._advice.close()
+        self._advisor.close()
         self.store.close()
 
     def empty_slot_without_debate(self) -> SlotAnswer:

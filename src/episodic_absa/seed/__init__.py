@@ -10,8 +10,8 @@ from episodic_absa.seed.answer_processing import (
 )
 from episodic_absa.seed.memory_form import SEED_FORM
 from episodic_absa.seed.moderator import moderate, stage_label
-from episodic_absa.seed.review_context import TermMap, build_review_context, synonyms_of
-from episodic_absa.seed.rules import decide_adoption, override_flags, severity_sum
+from episodic_absa.seed.review_context import TermMap, build_review_context
+from episodic_absa.seed.rules import decide_adoption, override_flags
 from episodic_absa.seed.stage2 import Verdicts, build_stage2_result
 from episodic_absa.seed.validator_processing import process_validator, process_validator2
 
@@ -32,7 +32,5 @@ __all__ = [
     "process_atsa",
     "process_validator",
     "process_validator2",
-    "severity_sum",
     "stage_label",
-    "synonyms_of",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from episodic_absa.language import load_lexicon, norm, norm_key, read_polarity
+from episodic_absa.language import norm, norm_key, read_polarity, synonyms_of
 from episodic_absa.schemas.absa import (
     AspectHint,
     DebateOutput,
@@ -144,12 +144,6 @@ def build_review_context(stage1: Stage1Result, debate: DebateOutput | None, text
         provenance_template=_PROVENANCE,
     )
     return BuiltContext(context, HintCounts(hints.valid_n, hints.invalid_n), terms)
-
-
-def synonyms_of(term: str) -> tuple[str, ...]:
-    """Return the synonyms that the lexicon lists for a term, without the term itself."""
-    key = norm_key(term)
-    return tuple(word for group in load_lexicon().synonyms if key in group for word in group if word != key)
 
 
 def edit_line(round_index: int, speaker: DebateCall, edit: ProposedEdit | PatchEdit) -> str:

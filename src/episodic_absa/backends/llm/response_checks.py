@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
-from episodic_absa.backends.answer_parsing import is_too_deep
-from episodic_absa.backends.loose_json import MAX_JSON_DEPTH
 from episodic_absa.errors import NO_USAGE, Usage
+from episodic_absa.serialization.json_limits import MAX_JSON_DEPTH, is_too_deep
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,16 +47,6 @@ class NoApiResponseError(Exception):
         self.usage = usage
         self.is_redirect = is_redirect
         self.is_page = is_page
-
-    @classmethod
-    def behind(cls, error: BaseException) -> "NoApiResponseError | None":
-        """Return the error of this class that lies below a vendor's error."""
-        below: BaseException | None = error
-        while below is not None:
-            if isinstance(below, cls):
-                return below
-            below = below.__cause__ or below.__context__
-        return None
 
 
 @dataclass(slots=True)

@@ -4,13 +4,13 @@ How advice speaks of past cases is a `Voice`: of risks under the original rules,
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from episodic_absa.memory.advice.dangerous_advice import Pair, dangerous_pairs, failed, final_pairs
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
-from episodic_absa.memory.retriever import Likeness
+from episodic_absa.memory.retriever import relevance
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, AnchorStatsV1_1, EvidenceV1_1, InputSignatureV1_1
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
@@ -138,7 +138,6 @@ class AdvisoryBuilder:
         """
         voice = self._voice
         language: Spoken = "ko" if query_signature.language == "ko" else "en"
-        likeness = Likeness(query_signature, query_tokens)
         pairs = dangerous_pairs(episodes, voice.has_failed)
         principles = [voice.principle_of(self._catalogue, episode) for episode in episodes]
         retrieved = _Retrieved(episodes, principles)
@@ -159,7 +158,7 @@ class AdvisoryBuilder:
                     advisory_type=advisory_type,
                     message=principle.text(language) + voice.past_case(episode, language) + note,
                     strength=retrieved.strength(principle),
-                    relevance_score=likeness.relevance(episode),
+                    relevance_score=relevance(query_signature, query_tokens, episode),
                     evidence=retrieved.evidence(episode, principle, is_anchor=advisory_type == "consistency_anchor"),
                 )
             )
@@ -206,9 +205,3 @@ class _Retrieved:
             # The population variance: exact integers up to one division. statistics.pvariance is slow.
             variance=round((n * sum(delta * delta for delta in deltas) - sum(deltas) ** 2) / (n * n), 6),
         )
-
-
-def fixed_texts() -> Iterable[str]:
-    """Yield every text that a message or warning may contain beside the catalogue; `check` screens them for labels."""
-    yield from _PAST_FAILURE.values()
-    yield from _WITHHELD.values()

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, get_args
 from episodic_absa.memory.advice.advisory_builder import Spoken, Voice
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.episodes.judged_episode import is_changed
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import (
     ChangeKind,
@@ -53,15 +53,6 @@ _OUTCOME: Final[dict[Spoken, dict[EpisodeType, str]]] = {
 _RISKS: Final = frozenset(risk for literal in get_args(PrincipleRisk) for risk in get_args(literal))
 
 
-def fixed_texts_v3() -> Iterable[str]:
-    """Yield every text that a message or warning of rules v3 may hold beside the catalogue."""
-    for texts in (_PAST_FAILURE, _WITHHELD, _KEPT, _REFUSED, _CHANGED, CASE_MARK):
-        yield from texts.values()
-    for language in _DONE:
-        yield from _DONE[language].values()
-        yield from _OUTCOME[language].values()
-
-
 def _principle_of(catalogue: PrincipleCatalogue, episode: EpisodicMemoryEntryV1_3) -> Principle:
     """Look the principle up by the outcome that counts now: a verdict may have come after the episode."""
     for condition in episode.correction.applicable_conditions:
@@ -103,16 +94,16 @@ OUTCOME_VOICE: Final = Voice(
 class OneVoice(NamedTuple):
     """Advisories that agree with each other, and how many were left out for that."""
 
-    advisories: tuple[AdvisoryV1_2, ...]
+    advisories: tuple[AnyAdvisory, ...]
     repeated_n: int
     """Advisories whose principle a better ranked one has."""
     opposed_n: int
     """Advisories that ask to hold where a better ranked one asks to change, or the other way round."""
 
 
-def one_voice(advisories: Iterable[AdvisoryV1_2], catalogue: PrincipleCatalogue) -> OneVoice:
+def one_voice(advisories: Iterable[AnyAdvisory], catalogue: PrincipleCatalogue) -> OneVoice:
     """Return the best ranked advisory of each principle, on the side of the best ranked of all."""
-    kept: dict[str, AdvisoryV1_2] = {}
+    kept: dict[str, AnyAdvisory] = {}
     side: Expects | None = None
     repeated = opposed = 0
     for advisory in advisories:

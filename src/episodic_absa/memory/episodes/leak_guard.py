@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel
 
 from episodic_absa.errors import LeakageError
-from episodic_absa.language import ends_in_predicate, load_lexicon, norm
+from episodic_absa.language import ends_in_predicate, forms, norm
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
 from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodeDraftV1_3, VerdictV1_3
@@ -157,8 +157,8 @@ def refuse_text_runs(draft: EpisodeDraftV1_3, text: str, language: Language) -> 
 
 @cache
 def _contrast_forms() -> frozenset[str]:
-    ko, en = load_lexicon().ko.contrast, load_lexicon().en.contrast
-    return frozenset((*ko.words, *ko.endings, *en.words))
+    places = (("ko", "contrast", "words"), ("ko", "contrast", "endings"), ("en", "contrast", "words"))
+    return frozenset(form for place in places for form in forms(*place))
 
 
 def _choices(words: tuple[str, ...]) -> str:

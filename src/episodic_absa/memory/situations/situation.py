@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from episodic_absa.errors import InputError
-from episodic_absa.language.language_codes import checked_language_code
-from episodic_absa.language.review_text import checked_review
+from episodic_absa.language.caller_input import checked_language_code, checked_review
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, risk_key
 from episodic_absa.memory.episodes.episode_builder import (
     correction_of,

@@ -26,6 +26,7 @@ from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDiff
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
 from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
 from episodic_absa.metrics.statistics.power import ALPHA, FEWEST_REVIEWS, detectable_difference, required_n, reviews_for
+from episodic_absa.metrics.statistics.random_draws import RandomDraws
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Comparison",
     "McNemar",
     "PairedDifference",
+    "RandomDraws",
     "SequenceLook",
     "UnsupportedClaim",
     "Verdict",

@@ -11,8 +11,7 @@ from episodic_absa.reports.data.report_data import CellState, CheckRow, Integrit
 from episodic_absa.reports.tables.table import Column, Table, Verdict, column
 from episodic_absa.runs.reading.verified_files import cell_hashes, grid_hashes, is_unchanged
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.verification.certificate.certificate_file import read_certificate
-from episodic_absa.verification.integrity_file import read_results, seen_hashes
+from episodic_absa.verification.integrity_file import read_certificate, read_results, seen_hashes
 
 _GRID: Final = "grid"
 

@@ -55,10 +55,11 @@ def judge_polarities(summary: DebateSummary, terms: TermMap) -> dict[str, set[Po
     return polarities
 
 
+_PLACEHOLDER_CONFIDENCE: Final = 0.5
 _PLACEHOLDER: Final = SentimentItem(
     aspect_term="",
     polarity="neutral",
-    confidence=0.5,
+    confidence=_PLACEHOLDER_CONFIDENCE,
     is_backfilled=True,
     neutral_reason="stage2_placeholder_no_sentiments",
 )
