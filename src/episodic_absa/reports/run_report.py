@@ -24,6 +24,7 @@ from episodic_absa.reports.data.quality_views import QualityViews
 from episodic_absa.reports.data.report_cost import cost_table, cost_view
 from episodic_absa.reports.data.report_data import (
     Arms,
+    CellState,
     ConditionCard,
     Explorer,
     ExplorerCell,
@@ -31,7 +32,7 @@ from episodic_absa.reports.data.report_data import (
     ReviewEntry,
 )
 from episodic_absa.reports.data.report_errors import error_rows, error_table, group_table, group_tables
-from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, orphan_state, run_facts
+from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, run_facts
 from episodic_absa.reports.data.report_integrity import cells_table, certificate_of, checks_table, integrity_of
 from episodic_absa.reports.data.report_memory import (
     flow_figures,
@@ -117,7 +118,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         for compared in run.grid_comparisons
     )
     headline, power = headline_of(facts, cards, comparisons)
-    states = (*map(cell_state, run.cells), *map(orphan_state, run.orphans))
+    states = (*map(cell_state, run.cells), *(CellState(path.name) for path in run.orphans))
     only_build = run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else ""
     questions = question_notes(run.question) if run.is_grid else ()
     by_question = metric_rows(rows, list(groups), intervals)

@@ -30,7 +30,7 @@ def render_page(template: str, styles: Sequence[str], scripts: Sequence[str], **
     """
     css, script = joined_styles(*styles), joined_scripts(*scripts)
     return (
-        _environment()
+        environment()
         .get_template(template)
         .render(
             css=Markup(css),  # noqa: S704 - files of this package
@@ -70,11 +70,12 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _environment() -> "Environment":
+def environment() -> "Environment":
+    """Return the templates and what they may call."""
     # Imported here to keep `--help` fast: it needs no template engine.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    templates = Environment(
         loader=PackageLoader("episodic_absa.reports"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -82,7 +83,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(
+    templates.globals.update(
         plain=number_format.plain,
         amount=number_format.amount,
         p_value=number_format.p_value,
@@ -91,4 +92,4 @@ def _environment() -> "Environment":
         stem=file_stem,
         text=shown_text,
     )
-    return environment
+    return templates

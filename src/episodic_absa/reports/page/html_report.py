@@ -5,7 +5,6 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import ReportData
 from episodic_absa.reports.page.explorer_blocks import build_blocks
 from episodic_absa.reports.page.html_page import joined_scripts, joined_styles, packed, render_page
@@ -30,50 +29,6 @@ WITHOUT_TEXT: Final = '<meta name="review-text" content="left out">'
 """The mark in the head of a page without review text."""
 _INTERVAL: Final = re.compile(r"(\[[^\],]+), ")
 _BOUND: Final = (" = ", " % ", "CI [", "Holm p")
-_VERIFIED_BEFORE: Final = Bilingual(
-    en="verified before the files changed; run episodic-absa verify again",
-    ko="파일이 변경되기 전에 검증했습니다. episodic-absa verify를 다시 실행하십시오.",
-)
-_METHODS: Final = {
-    "percentile": Bilingual(
-        en="Interval: percentile bootstrap over reviews.", ko="구간: 리뷰를 재표집한 백분위 부트스트랩입니다."
-    ),
-    "studentised": Bilingual(
-        en="Interval: studentised bootstrap over reviews, because they are few or their differences are skewed.",
-        ko="구간: 리뷰가 적거나 차이의 분포가 치우쳐 스튜던트화 부트스트랩을 사용했습니다.",
-    ),
-    "crossed": Bilingual(
-        en="Interval: bootstrap over reviews and orders, because the order changes results.",
-        ko="구간: 순서가 결과를 바꾸므로 리뷰와 순서를 함께 재표집한 부트스트랩입니다.",
-    ),
-}
-_QUESTIONS: Final = (
-    (
-        "rq1",
-        Bilingual("RQ1: structural errors", ko="RQ1: 구조 오류"),
-        Bilingual(
-            en="How often are results structurally wrong, and how much risk remains?",
-            ko="결과가 구조적으로 틀린 샘플은 얼마나 되며, 위험은 얼마나 남습니까?",
-        ),
-    ),
-    (
-        "rq2",
-        Bilingual("RQ2: stability", ko="RQ2: 안정성"),
-        Bilingual(
-            en="Do repeated trials agree? Seeds that change neither order nor answers count as one trial.",
-            ko="반복 시행의 결과가 서로 일치합니까? 순서도 답변도 바꾸지 않는 시드는 한 번의 시행으로 셉니다.",
-        ),
-    ),
-    (
-        "rq3",
-        Bilingual("RQ3: process", ko="RQ3: 과정"),
-        Bilingual(
-            en="What did debate, Stage2 and override do? These are process metrics: they do not say that a result is "
-            "right.",
-            ko="토론, Stage2, 오버라이드가 무엇을 했습니까? 모두 과정 지표이며 결과가 옳다는 뜻은 아닙니다.",
-        ),
-    ),
-)
 
 
 def render_report(data: ReportData) -> str:
@@ -83,9 +38,6 @@ def render_report(data: ReportData) -> str:
         _STYLES,
         _SCRIPTS,
         data=data,
-        questions=_QUESTIONS,
-        verified_before=_VERIFIED_BEFORE,
-        methods=_METHODS,
         text_mark="" if data.with_text else Markup(WITHOUT_TEXT),  # noqa: S704 - a constant
         unbroken=_unbroken,
         files=packed(canonical_json(export_texts(data))),

@@ -9,8 +9,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from markupsafe import Markup
 
-from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.tables.table import Language
+from episodic_absa.reports.bilingual import Bilingual, Language
 
 _MARGIN: Final = 8
 _SVG: Final = "http://www.w3.org/2000/svg"

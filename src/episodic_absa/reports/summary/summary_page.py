@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.errors import ConfigError
+from episodic_absa.reports.bilingual import Language
 from episodic_absa.reports.page.html_page import packed, render_page
-from episodic_absa.reports.summary.page_words import PageLanguage, page_words, said, sentence
+from episodic_absa.reports.summary.page_words import page_words, said, sentence
 from episodic_absa.reports.summary.review_texts import LONGEST_SEARCHED
 from episodic_absa.reports.summary.summary import AspectGroup, Mark, Part, Quote, SearchedReview, Summary, Tally
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -59,7 +60,7 @@ def write_summary(summary: Summary, path: Path) -> None:
 
 def render_summary(summary: Summary) -> str:
     """Return the page; equal summaries give equal bytes."""
-    language: PageLanguage = "ko" if summary.is_korean else "en"
+    language: Language = "ko" if summary.is_korean else "en"
     return render_page(
         "summary.html.jinja",
         _STYLES,
@@ -104,7 +105,7 @@ def _sentence(key: str, aspect: AspectGroup, **side: int) -> HeadSentence:
     return HeadSentence(key, {"name": aspect.name, "mentions": aspect.tally.mentions, **side})
 
 
-def _page_data(summary: Summary, language: PageLanguage) -> dict[str, Any]:
+def _page_data(summary: Summary, language: Language) -> dict[str, Any]:
     over_time = summary.over_time
     return {
         "words": page_words(),
