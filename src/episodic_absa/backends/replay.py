@@ -16,13 +16,13 @@ from pydantic import ValidationError
 
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache.caching_replier import compute_request_key
 from episodic_absa.backends.embedded import ENGINE_NAME
 from episodic_absa.errors import ConfigError, UnrecordedRequestError
 from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
 from episodic_absa.serialization.durable_file import DurableFile
 from episodic_absa.serialization.jsonl import json_line, split_lines
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 
 _LINES_PER_SYNC: Final = 64
 _LINE_START: Final = b'{"attempt":'
