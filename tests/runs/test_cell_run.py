@@ -19,8 +19,8 @@ from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.progress import CellProgress
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.run_directory import STORE
+from episodic_absa.schemas.run_files.case_trace import TraceLine
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.trace_line import TraceLine
 
 PROGRAM = """
 import asyncio, pickle, sys

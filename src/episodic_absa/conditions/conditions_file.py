@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay, advice_problem
-from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay, effort_problem
+from episodic_absa.schemas.overlays import AdviceOverlay, PipelineOverlay, advice_problem, effort_problem
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.plain_name import name_problem
 from episodic_absa.serialization.quoted_value import listed, quoted, shortened

@@ -18,8 +18,7 @@ from episodic_absa.pipeline.composition import Pipeline
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.cell_store import CellStore
 from episodic_absa.runs.config.cells import Cell, cell_named
-from episodic_absa.runs.config.cfg_hash import cfg_hash
-from episodic_absa.runs.config.config_differences import differences_text
+from episodic_absa.runs.config.cfg_hash import cfg_hash, differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline, open_backend
@@ -35,9 +34,8 @@ from episodic_absa.runs.records.recorded_sample import Recorder
 from episodic_absa.runs.run_directory import RUN_META, STORE, Redo, Resumed, RunDirectory
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.manifest import Manifest, RunMeta, Speculation
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
-from episodic_absa.schemas.run_meta import RunMeta, Speculation
 from episodic_absa.serialization.redaction import redacted
 from episodic_absa.store.open_store import store_sha256
 

@@ -20,8 +20,7 @@ from episodic_absa.runs.cell_run import (
     run_cell,
 )
 from episodic_absa.runs.config.cells import Cell, all_cells, require_stores, start_stores
-from episodic_absa.runs.config.cfg_hash import cell_config
-from episodic_absa.runs.config.config_differences import differing_settings, shown_differences
+from episodic_absa.runs.config.cfg_hash import cell_config, differing_settings, shown_differences
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.experiment_pipeline import open_backend

@@ -27,8 +27,7 @@ from episodic_absa.pipeline.memory_view import MemoryView, WriteInputs
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, StoreDecision
-from episodic_absa.schemas.run_files.call_record import CallRecord
-from episodic_absa.schemas.run_files.sample_record import SampleRecord
+from episodic_absa.schemas.run_files.sample_record import CallRecord, SampleRecord
 
 SampleError = BackendError | LeakageError | ContractError
 """An error that fails one sample; the run continues."""

@@ -16,9 +16,8 @@ from episodic_absa.analysis.summary import load_summary
 from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.report.derived_view import derived_line
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
-from episodic_absa.cli.run.failure_lines import failure_error, failure_lines, failures_json
 from episodic_absa.cli.run.run_progress import RunningLine, TellStopping, show_progress
-from episodic_absa.cli.run.run_summary import summary_json, summary_view
+from episodic_absa.cli.run.run_summary import failure_error, failure_lines, failures_json, summary_json, summary_view
 from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.experiment import GridOutcome, run_grid

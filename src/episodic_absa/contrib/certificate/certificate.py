@@ -15,7 +15,7 @@ from episodic_absa.metrics.statistics import bootstrap_intervals, holm
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CERTIFICATE
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
+from episodic_absa.schemas.run_files.check_result import Certificate, ProbeResult
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 from episodic_absa.verification import Findings, NotApplicableError, read_certificate

@@ -10,7 +10,7 @@ from episodic_absa.contrib.certificate.leaves import Leaf, leaves_of, ngrams_of
 from episodic_absa.contrib.certificate.matching_probe import Matching
 from episodic_absa.contrib.certificate.polarity_probe import probe_polarity
 from episodic_absa.contrib.certificate.review_evidence import ReviewEvidence
-from episodic_absa.schemas.run_files.verification.certificate import ProbeScope, ProbeSource, ProbeTarget
+from episodic_absa.schemas.run_files.check_result import ProbeScope, ProbeSource, ProbeTarget
 
 _PLANTED: Final = "planted="
 _SHARED: Final = 3

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
+from episodic_absa.schemas.run_files.check_result import Certificate, ProbeResult
 
 _TARGETS: Final = {
     "gold_polarity": Bilingual(en="gold polarity", ko="정답 극성"),

@@ -17,12 +17,11 @@ from episodic_absa.schemas.absa import (
     Stage2Result,
     StructuralRisk,
 )
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.gold import GoldTuple
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory, AnyBundle
+from episodic_absa.schemas.run_files.adoption import OverrideDecision, PatchLogEntry
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputMeta
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.schemas.run_files.sample_record import OutputSecondLook
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.canonical_json import canonical_json

@@ -27,12 +27,11 @@ from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.pipeline.shown_values import slot_name_problem
 from episodic_absa.postgres.location import is_postgres
-from episodic_absa.runs.config.allowed_paths import disallowed_paths
-from episodic_absa.runs.config.store_path import filled_store_path
+from episodic_absa.runs.config.experiment_paths import disallowed_paths, filled_store_path
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.run_files.manifest import Repetition
 from episodic_absa.serialization.plain_name import name_problem
 from episodic_absa.serialization.quoted_value import listed, quoted, shortened
 from episodic_absa.serialization.redaction import credential_in

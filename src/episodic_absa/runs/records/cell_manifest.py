@@ -9,10 +9,9 @@ from typing import Any
 from episodic_absa.memory.advice.opened_advice import retired_principles
 from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell, shown_store_path
-from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
+from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of, source_commit
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.config.source_commit import source_commit
 from episodic_absa.runs.question import load_question
 from episodic_absa.schemas.run_files.manifest import (
     MANIFEST_VERSION,

@@ -14,10 +14,9 @@ from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.placebo import placebo_sha256
 from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell
-from episodic_absa.runs.config.cfg_hash import cfg_hash, decision_hashes
+from episodic_absa.runs.config.cfg_hash import cfg_hash, decision_hashes, recorded_experiment
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
