@@ -354,19 +354,19 @@ DAMAGES = [
         "the manifest has another prompt hash",
         C2,
         putting("edit_manifest", ["prompt_versions"], **{"ate.v1": "0" * 64}),
-        "package_hashes",
+        "resources",
     ),
     Damage(
         "the manifest has another lexicon hash",
         C2,
         putting("edit_manifest", [], lexicon_sha256="0" * 64),
-        "package_hashes",
+        "resources",
     ),
     Damage(
         "the manifest has another catalogue hash",
         C2,
         putting("edit_manifest", [], catalogue_sha256="0" * 64),
-        "package_hashes",
+        "resources",
     ),
     Damage(
         "the manifest has another setting than was run",
@@ -378,7 +378,7 @@ DAMAGES = [
         "the manifest has other flags than the condition",
         C2,
         putting("edit_manifest", ["conditions", "flags"], use_lexical=False),
-        "conditions",
+        "resources",
     ),
     Damage("the manifest cannot be read", C2, lambda run: (run.path / "manifest.json").write_text("{"), "manifest"),
     Damage("the run is not completed", C2, putting("edit_manifest", [], completed=False), "completed"),
@@ -386,7 +386,7 @@ DAMAGES = [
         "the manifest names another majority",
         C2,
         putting("edit_manifest", ["majority"], polarity="neutral"),
-        "manifest_agrees",
+        "samples",
     ),
     Damage(
         "a metric was mended by hand", C2, lambda run: mend(run, METRICS, "tuple_f1_explicit,"), "tables_recomputed"

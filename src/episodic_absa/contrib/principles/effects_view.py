@@ -1,6 +1,6 @@
 """The output of `principles RUN_DIR`: the effect of each principle, those with a verdict first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -15,25 +15,8 @@ from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
 from episodic_absa.contrib.principles.trial import SMALLEST_GROUP
 from episodic_absa.metrics.statistics import NO_VARIATION, interval_text, p_text, signed
 
-_LAYOUTS: Final = (
-    ("shown", "withheld", "effect", "interval", "p", "holm", "verdict"),
-    ("shown", "withheld", "effect", "interval", "holm", "verdict"),
-    ("shown", "withheld", "effect", "interval", "verdict"),
-    ("effect", "interval", "verdict"),
-    ("effect", "verdict"),
-)
-_TITLES: Final = {
-    "shown": "shown",
-    "withheld": "withheld",
-    "effect": "effect",
-    "interval": "95 % CI",
-    "p": "p",
-    "holm": "Holm p",
-    "verdict": "verdict",
-}
-_NOTHING: Final = "-"
-_EXPLORATORY: Final = "exploratory: this trial was not asked for before the first sample"
 _PLACES: Final = ("helps", "harms", "not shown")
+_EXPLORATORY: Final = "exploratory: this trial was not asked for before the first sample"
 
 
 def effects_view(effects: Sequence[PrincipleEffect]) -> ConsoleRenderable:
@@ -49,7 +32,7 @@ def effects_view(effects: Sequence[PrincipleEffect]) -> ConsoleRenderable:
             Constrain(Text(printable(_sentence(group)), style="bold"), PAGE_WIDTH),
             *([Text(_EXPLORATORY, style="yellow")] if group[0].exploratory else []),
             Text(),
-            FirstThatFits(*(partial(_table, group, columns) for columns in _LAYOUTS)),
+            FirstThatFits(*(partial(_table, group, columns) for columns in (tuple(_COLUMNS), _NARROW))),
             Text(),
             Constrain(Group(*notes), PAGE_WIDTH),
         ]
@@ -57,45 +40,46 @@ def effects_view(effects: Sequence[PrincipleEffect]) -> ConsoleRenderable:
 
 
 def _sentence(group: Sequence[PrincipleEffect]) -> str:
-    listed = {place: [effect.principle_id for effect in group if effect.verdict == place] for place in _PLACES}
+    helps, harms, others = ([effect.principle_id for effect in group if effect.verdict == place] for place in _PLACES)
     tested = sum(effect.p_value is not None for effect in group)
-    return (
-        f"{group[0].condition}, {group[0].metric}: helps {_names(listed['helps'])}; harms {_names(listed['harms'])}; "
-        f"no effect shown {len(listed['not shown'])} of {len(group)} principles ({tested} tested)."
-    )
-
-
-def _names(principle_ids: Sequence[str]) -> str:
-    return ", ".join(principle_ids) or "none"
+    found = f"helps {', '.join(helps) or 'none'}; harms {', '.join(harms) or 'none'}"
+    others_n = f"no effect shown {len(others)} of {len(group)} principles ({tested} tested)"
+    return f"{group[0].condition}, {group[0].metric}: {found}; {others_n}."
 
 
 def _table(group: Sequence[PrincipleEffect], columns: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
     table.add_column("principle", no_wrap=True)
     for column in columns:
-        table.add_column(_TITLES[column], justify="right", no_wrap=True)
+        table.add_column(column, justify="right", no_wrap=True)
     for effect in group:
-        cells = _cells(effect)
+        cells = (_COLUMNS[column](effect) for column in columns)
         style = None if effect.verdict == "not shown" else "bold"
-        table.add_row(Text(printable(effect.principle_id)), *(cells[column] for column in columns), style=style)
+        table.add_row(printable(effect.principle_id), *cells, style=style)
     return table
 
 
-def _cells(effect: PrincipleEffect) -> dict[str, Text]:
+def _interval(effect: PrincipleEffect) -> str:
     if effect.ci_low is None or effect.ci_high is None:
         is_small = min(effect.n_shown, effect.n_withheld) < SMALLEST_GROUP
-        interval = Text("too few" if is_small else NO_VARIATION["en"], style="dim")
-    else:
-        interval = Text(interval_text(effect.ci_low, effect.ci_high))
-    return {
-        "shown": Text(f"{effect.n_shown:,}"),
-        "withheld": Text(f"{effect.n_withheld:,}"),
-        "effect": Text(_NOTHING if effect.effect is None else signed(effect.effect)),
-        "interval": interval,
-        "p": Text(_NOTHING if effect.p_value is None else p_text(effect.p_value)),
-        "holm": Text(_NOTHING if effect.p_holm is None else p_text(effect.p_holm)),
-        "verdict": Text(effect.verdict),
-    }
+        return "too few" if is_small else NO_VARIATION["en"]
+    return interval_text(effect.ci_low, effect.ci_high)
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else p_text(value)
+
+
+_COLUMNS: Final[Mapping[str, Callable[[PrincipleEffect], str]]] = {
+    "shown": lambda effect: f"{effect.n_shown:,}",
+    "withheld": lambda effect: f"{effect.n_withheld:,}",
+    "effect": lambda effect: "-" if effect.effect is None else signed(effect.effect),
+    "95 % CI": _interval,
+    "p": lambda effect: _p(effect.p_value),
+    "Holm p": lambda effect: _p(effect.p_holm),
+    "verdict": lambda effect: effect.verdict,
+}
+_NARROW: Final = ("effect", "95 % CI", "verdict")
 
 
 def _notes(group: Sequence[PrincipleEffect]) -> Iterator[str]:

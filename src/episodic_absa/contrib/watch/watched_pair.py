@@ -1,8 +1,9 @@
 """The paired differences of a grid while it runs. Only committed samples are read, and nothing is written."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from statistics import fmean
-from typing import Final, NamedTuple
+from typing import Final
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.metrics import sample_value
@@ -15,14 +16,9 @@ from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.samples_file import SAMPLES, SamplesTail
 
 _DEFAULT_METRIC: Final = "tuple_f1_explicit"
+_SHARES: Final = ("tuple_f1_overall", "tuple_f1_lenient", "tuple_f1_implicit", "tuple_f1_after_rep")
 _LARGEST_DIFFERENCES: Final[Mapping[str, float]] = {
-    "tuple_f1_explicit": 1.0,
-    "tuple_f1_overall": 1.0,
-    "tuple_f1_lenient": 1.0,
-    "tuple_f1_implicit": 1.0,
-    "tuple_f1_after_rep": 1.0,
-    "exact_match": 1.0,
-    "severe_polarity_error": 1.0,
+    **dict.fromkeys((_DEFAULT_METRIC, *_SHARES, "exact_match", "severe_polarity_error"), 1.0),
     "delta_f1": 2.0,
 }
 """The metrics with a bounded value per review, which a confidence sequence needs."""
@@ -62,10 +58,11 @@ class WatchedPair:
         self._config = config
         self._progress = progress
         backfilled = config.file.eval.count_backfilled
-        self._cells: dict[int, list[_CellPair]] = {}
+        self._cells: dict[int, list[tuple[_CommittedValues, _CommittedValues]]] = {}
+        """By order: the cells of both conditions with the same seed."""
         for cell_a, cell_b in _paired_cells(config, self.a, self.b):
-            values = (_CommittedValues(cell, self.metric, count_backfilled=backfilled) for cell in (cell_a, cell_b))
-            self._cells.setdefault(cell_a.order, []).append(_CellPair(*values))
+            a, b = (_CommittedValues(cell, self.metric, count_backfilled=backfilled) for cell in (cell_a, cell_b))
+            self._cells.setdefault(cell_a.order, []).append((a, b))
         self._position = 0
         self._uids: set[str] = set()
         self._differences: list[float] = []
@@ -96,8 +93,8 @@ class WatchedPair:
 
     def _begun(self) -> Iterator["_CommittedValues"]:
         """Yield the cells whose files hold only what this run keeps."""
-        for pairs in self._cells.values():
-            for values in (values for pair in pairs for values in pair):
+        for pair in chain.from_iterable(self._cells.values()):
+            for values in pair:
                 progress = self._progress.cells.get(values.name)
                 if progress is not None and progress.done:
                     yield values
@@ -105,7 +102,7 @@ class WatchedPair:
     def _read(self) -> None:
         for values in self._begun():
             values.read()
-        every = [values for pairs in self._cells.values() for pair in pairs for values in pair]
+        every = [values for pair in chain.from_iterable(self._cells.values()) for values in pair]
         ready = min(len(values.by_sample) for values in every)
         for position in range(self._position, ready):
             for order in sorted(self._cells):
@@ -113,10 +110,10 @@ class WatchedPair:
         self._position = max(self._position, ready)
 
     def _add(self, order: int, position: int) -> None:
-        pairs = self._cells[order]
-        sides = ((pair.a.by_sample[position].value, pair.b.by_sample[position].value) for pair in pairs)
+        """Count the sample at a position of an order, as the mean over its seeds."""
+        sides = [(a.by_sample[position][1], b.by_sample[position][1]) for a, b in self._cells[order]]
         differences = [a - b for a, b in sides if a is not None and b is not None]
-        uid = pairs[0].a.by_sample[position].uid
+        uid = self._cells[order][0][0].by_sample[position][0]
         if differences:
             self._by_order[order].append(fmean(differences))
             if uid not in self._uids:
@@ -124,20 +121,13 @@ class WatchedPair:
         self._uids.add(uid)
 
 
-class _SampleValue(NamedTuple):
-    """The value of a committed sample."""
-
-    uid: str
-    value: float | None
-    """None for a sample that failed or has no gold for the metric."""
-
-
 class _CommittedValues:
     """The values of one cell's committed samples; each record is read once."""
 
     def __init__(self, cell: Cell, metric: str, *, count_backfilled: bool) -> None:
         self.name = cell.name
-        self.by_sample: list[_SampleValue] = []
+        self.by_sample: list[tuple[str, float | None]] = []
+        """The uid of each sample, and its value: None if it failed or has no gold for the metric."""
         self._path = cell.path
         self._metric = metric
         self._count_backfilled = count_backfilled
@@ -151,14 +141,7 @@ class _CommittedValues:
         for record in self._tail.new_records():
             card = self._deriver.card_of(record)
             value = sample_value(self._metric, card, count_backfilled=self._count_backfilled)
-            self.by_sample.append(_SampleValue(card.uid, value))
-
-
-class _CellPair(NamedTuple):
-    """The cells of both conditions with the same seed and order."""
-
-    a: _CommittedValues
-    b: _CommittedValues
+            self.by_sample.append((card.uid, value))
 
 
 def _paired_cells(config: ExperimentConfig, a: str, b: str) -> Iterator[tuple[Cell, Cell]]:

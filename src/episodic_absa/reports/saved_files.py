@@ -1,14 +1,13 @@
-"""All files that a report can be saved as, by their names."""
+"""All files that the figures and tables of a report can be saved as, by their names."""
 
 from pathlib import Path
 from typing import Final
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.data.report_data import ReportData
-from episodic_absa.reports.export.export_table import ExportTable, table_csv
-from episodic_absa.reports.export.exported_figures import Figure, figures_of, standalone_svg
-from episodic_absa.reports.export.exported_tables import tables_of
-from episodic_absa.reports.export.latex_table import Language, table_latex
+from episodic_absa.reports.plots.figure import standalone_svg
+from episodic_absa.reports.tables import table_csv, table_latex
+from episodic_absa.reports.tables.table import Language
 from episodic_absa.serialization.csv_text import replace_file
 
 _SUFFIXES: Final[dict[Language, str]] = {"en": "", "ko": ".ko"}
@@ -19,11 +18,10 @@ def export_texts(data: ReportData) -> dict[str, str]:
 
     A figure is NAME.svg, a table NAME.csv and NAME.tex; NAME.ko.svg and NAME.ko.tex have Korean words.
     """
-    texts: dict[str, str] = {}
-    for figure in figures_of(data).values():
-        texts |= _figure_texts(figure)
-    for table in tables_of(data).values():
-        texts |= _table_texts(table)
+    texts = {f"{name}.csv": table_csv(table) for name, table in data.tables.items()}
+    for language, suffix in _SUFFIXES.items():
+        texts |= {f"{name}{suffix}.svg": standalone_svg(figure, language) for name, figure in data.figures.items()}
+        texts |= {f"{name}{suffix}.tex": table_latex(table, language) for name, table in data.tables.items()}
     return texts
 
 
@@ -43,12 +41,3 @@ def export_report(data: ReportData, directory: Path) -> list[Path]:
     for path, text in zip(paths, texts.values(), strict=True):
         replace_file(path, text, is_private=False)
     return paths
-
-
-def _figure_texts(figure: Figure) -> dict[str, str]:
-    return {f"{figure.name}{_SUFFIXES[language]}.svg": standalone_svg(figure, language) for language in _SUFFIXES}
-
-
-def _table_texts(table: ExportTable) -> dict[str, str]:
-    latex = {f"{table.name}{_SUFFIXES[language]}.tex": table_latex(table, language) for language in _SUFFIXES}
-    return {f"{table.name}.csv": table_csv(table), **latex}
