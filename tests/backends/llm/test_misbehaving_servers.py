@@ -134,7 +134,7 @@ def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_follo
     [
         ("http:///x", "redirects to another host", 1),  # the HTTP client completes it to port 80
         ("//other.invalid/v1", "redirects to another host", 1),
-        ("javascript:0", "redirects to another host", 1),
+        ("javascript:0", "redirects to an address that cannot be read", 1),
         ("http://[::1", "redirects to an address that cannot be read", 1),
         ("/v1/chat/completions", "redirects in a circle", 12),
     ],

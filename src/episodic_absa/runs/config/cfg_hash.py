@@ -160,6 +160,23 @@ def sha256_of(path: Path) -> str:
 
 
 _KEYS_SHOWN: Final = 5
+_FILES: Final = {
+    "package_version": "the version of episodic-absa",
+    "prompt_versions": "the prompts",
+    "lexicon_sha256": "the lexicon",
+    "catalogue_sha256": "the catalogue",
+    "wording_sha256": "the texts of principles under rules v3",
+    "allowlist_sha256": "the allowlist",
+    "recording_sha256": "the recording",
+    "weights_sha256": "the weights of the engine",
+    "start_store_sha256": "the store that the cell starts from",
+}
+_FILES_OF_MEMORY: Final = {
+    "donor_store_sha256": "the donor's store",
+    "catalogue_overlay_sha256": "the retired principles",
+    "placebo_sha256": "the placebo texts",
+}
+"""Fields of a manifest that may differ beside the settings, in words."""
 _VALUE_CHARS: Final = 60
 
 
@@ -197,26 +214,12 @@ def shown_differences(differences: Sequence[str]) -> str:
 
 def _differing_files(known: Manifest, now: Manifest) -> list[str]:
     """Return what differs beside the settings: files that they name, and what the package ships."""
-    pairs = {
-        "the content of the data files": (known.dataset.sha256, now.dataset.sha256),
-        "the version of episodic-absa": (known.package_version, now.package_version),
-        "the prompts": (known.prompt_versions, now.prompt_versions),
-        "the lexicon": (known.lexicon_sha256, now.lexicon_sha256),
-        "the catalogue": (known.catalogue_sha256, now.catalogue_sha256),
-        "the texts of principles under rules v3": (known.wording_sha256, now.wording_sha256),
-        "the conditions file": (known.conditions.sha256, now.conditions.sha256),
-        "the allowlist": (known.allowlist_sha256, now.allowlist_sha256),
-        "the recording": (known.recording_sha256, now.recording_sha256),
-        "the weights of the engine": (known.weights_sha256, now.weights_sha256),
-        "the donor's store": (known.episodic_memory.donor_store_sha256, now.episodic_memory.donor_store_sha256),
-        "the retired principles": (
-            known.episodic_memory.catalogue_overlay_sha256,
-            now.episodic_memory.catalogue_overlay_sha256,
-        ),
-        "the placebo texts": (known.episodic_memory.placebo_sha256, now.episodic_memory.placebo_sha256),
-        "the store that the cell starts from": (known.start_store_sha256, now.start_store_sha256),
-    }
-    return [name for name, (before, after) in pairs.items() if before != after]
+    memory = (known.episodic_memory, now.episodic_memory)
+    compared = [("the content of the data files", known.dataset.sha256, now.dataset.sha256)]
+    compared += [(words, getattr(known, name), getattr(now, name)) for name, words in _FILES.items()]
+    compared += [("the conditions file", known.conditions.sha256, now.conditions.sha256)]
+    compared += [(words, *(getattr(side, name) for side in memory)) for name, words in _FILES_OF_MEMORY.items()]
+    return [words for words, before, after in compared if before != after]
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -7,7 +7,6 @@ from episodic_absa.final_tuples import conflicting_aspects
 from episodic_absa.runs.derived.sample_facts import AnalysisFacts, SampleFacts, calls_of
 from episodic_absa.schemas.absa import DebateOutput, DebateTurn
 from episodic_absa.schemas.run_files.case_trace import (
-    CallRecord,
     CaseTraceV1_1,
     DebateLogEntry,
     TraceLine,
@@ -17,7 +16,7 @@ from episodic_absa.schemas.run_files.case_trace import (
     TraceRunMeta,
     TraceTiming,
 )
-from episodic_absa.schemas.run_files.sample_record import Analysis, SampleTiming
+from episodic_absa.schemas.run_files.sample_record import Analysis, CallRecord, SampleTiming
 from episodic_absa.schemas.run_files.scorecard import Coverage
 
 _LONGEST_MESSAGE = 600
