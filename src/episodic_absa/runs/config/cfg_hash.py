@@ -214,12 +214,18 @@ def shown_differences(differences: Sequence[str]) -> str:
 
 def _differing_files(known: Manifest, now: Manifest) -> list[str]:
     """Return what differs beside the settings: files that they name, and what the package ships."""
-    memory = (known.episodic_memory, now.episodic_memory)
-    compared = [("the content of the data files", known.dataset.sha256, now.dataset.sha256)]
-    compared += [(words, getattr(known, name), getattr(now, name)) for name, words in _FILES.items()]
-    compared += [("the conditions file", known.conditions.sha256, now.conditions.sha256)]
-    compared += [(words, *(getattr(side, name) for side in memory)) for name, words in _FILES_OF_MEMORY.items()]
-    return [words for words, before, after in compared if before != after]
+    before, after = known.episodic_memory, now.episodic_memory
+    of_data, of_conditions = (
+        (known.dataset.sha256, now.dataset.sha256),
+        (known.conditions.sha256, now.conditions.sha256),
+    )
+    compared: list[tuple[str, object, object]] = [
+        ("the content of the data files", *of_data),
+        *((words, getattr(known, name), getattr(now, name)) for name, words in _FILES.items()),
+        ("the conditions file", *of_conditions),
+        *((words, getattr(before, name), getattr(after, name)) for name, words in _FILES_OF_MEMORY.items()),
+    ]
+    return [words for words, was, value in compared if was != value]
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
