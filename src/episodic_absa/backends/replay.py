@@ -17,13 +17,13 @@ from pydantic import ValidationError, field_serializer
 
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache.caching_replier import compute_request_key
 from episodic_absa.backends.embedded import ENGINE_NAME
 from episodic_absa.errors import ConfigError, UnrecordedRequestError
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.serialization.durable_file import DurableFile
 from episodic_absa.serialization.jsonl import json_line, split_lines
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 
 
 class RecordedUsage(FrozenModel):

@@ -26,7 +26,7 @@ from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 from episodic_absa.store.open_store import store_sha256
 from episodic_absa.vocabulary import ProcessSplit
 
