@@ -24,6 +24,7 @@ from episodic_absa.reports.data.quality_views import QualityViews
 from episodic_absa.reports.data.report_cost import cost_table, cost_view
 from episodic_absa.reports.data.report_data import (
     Arms,
+    CellState,
     ConditionCard,
     Explorer,
     ExplorerCell,
@@ -31,16 +32,13 @@ from episodic_absa.reports.data.report_data import (
     ReviewEntry,
 )
 from episodic_absa.reports.data.report_errors import error_rows, error_table, group_table, group_tables
-from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, orphan_state, run_facts
+from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, run_facts
 from episodic_absa.reports.data.report_integrity import cells_table, certificate_of, checks_table, integrity_of
 from episodic_absa.reports.data.report_memory import (
     flow_figures,
     growth_figures,
-    impact_table,
     latency_rows,
-    memory_flows,
     principles_table,
-    withheld_table,
 )
 from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
 from episodic_absa.reports.data.report_words import failure_of, headline_of, notes_of
@@ -120,7 +118,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         for compared in run.grid_comparisons
     )
     headline, power = headline_of(facts, cards, comparisons)
-    states = (*map(cell_state, run.cells), *map(orphan_state, run.orphans))
+    states = (*map(cell_state, run.cells), *(CellState(path.name) for path in run.orphans))
     only_build = run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else ""
     questions = question_notes(run.question) if run.is_grid else ()
     by_question = metric_rows(rows, list(groups), intervals)
@@ -132,7 +130,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
     arms = arms_of(run, cards) if facts.with_gold else None
     parts = (*stratum_parts(run.strata), *(effect_parts(run.principle_effects) if run.is_grid else ()))
     integrity, certificate = integrity_of(run), certificate_of(run)
-    flows, latency = memory_flows(groups, cards), latency_rows(by_condition, cards)
+    latency, principles = latency_rows(by_condition, cards), principles_table(by_condition, cards)
     of_metrics = tuple(metric_tables(by_question, rows, [card.name for card in cards]))
     tables = (
         *of_metrics,
@@ -140,7 +138,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         *([arms_table(arms)] if arms else []),
         *(comparison.table for comparison in comparisons),
         *(part.table for part in parts),
-        *filter(None, (withheld_table(flows), principles_table(by_condition, cards), impact_table(groups, cards))),
+        *([principles] if principles else []),
         *([checks_table(integrity)] if integrity.verified else []),
         *([certificate.table] if certificate else []),
         cells_table(states),
@@ -148,7 +146,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
     figures = (
         *_quality_figures(arms, by_question.get("quality", ()), cards, quality),
         *map(part_figure, parts),
-        *flow_figures(flows),
+        *flow_figures(groups, cards),
         *growth_figures(groups, cards),
         *([Figure("time_without_waiting", latency_plot(latency))] if latency else []),
     )
@@ -172,7 +170,6 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         comparisons=comparisons,
         strata=tuple(part for part in parts if part.pair),
         effects=tuple(part for part in parts if not part.pair),
-        flows=flows,
         latency=latency,
         integrity=integrity,
         certificate=certificate,

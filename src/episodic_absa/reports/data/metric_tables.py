@@ -128,7 +128,7 @@ def quality_figures(rows: Sequence[MetricRow], conditions: Sequence[tuple[str, i
         ]
         points.append(PlotRow("baseline", None, row.baseline.value))
         drawn = interval_plot(QualityPanel(metric, tuple(points), row.baseline.value))
-        yield Figure(file_stem("quality", metric), drawn, metric=metric)
+        yield Figure(file_stem("quality", metric), drawn, section="quality", caption=Bilingual(metric, metric))
 
 
 def definitions_of(metrics: Iterable[str]) -> tuple[MetricDefinition, ...]:

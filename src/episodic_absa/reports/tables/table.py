@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from episodic_absa.metrics.metric_value import MetricKind
 from episodic_absa.reports import number_format
-from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual, Language
 from episodic_absa.serialization.csv_text import csv_text
 
 ColumnKind = Literal[
@@ -48,7 +48,6 @@ _PARTS: Final[dict[ColumnKind, tuple[str, ...]]] = {
     **dict.fromkeys(("arm", "metric", "verdict", "errors", "measure"), ("",)),
 }
 Rendering = Literal["page", "files"]
-Language = Literal["en", "ko"]
 
 
 class Interval(NamedTuple):
