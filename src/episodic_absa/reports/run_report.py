@@ -134,6 +134,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
             *notes_of(
                 facts,
                 states,
+                compared_n=comparisons[0].rows[0].n_uids if facts.with_gold and comparisons else None,
                 only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
             ),
         ),

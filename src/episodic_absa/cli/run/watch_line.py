@@ -5,7 +5,7 @@ from typing import Final
 
 from episodic_absa.cli.output import printable
 from episodic_absa.metrics.statistics.number_text import interval_text, signed
-from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
+from episodic_absa.metrics.statistics.power import FEWEST_ORDERS
 from episodic_absa.runs.watched_pair import WatchedPair
 
 _SECONDS_BETWEEN_LOOKS: Final = 1.0
@@ -29,7 +29,7 @@ class WatchLine:
         interval = f"95 % confidence sequence {interval_text(look.low, look.high)}"
         zero = "excludes 0" if look.excludes_zero else "includes 0"
         if look.excludes_zero and pair.hangs_on_one_order:
-            zero += f" in one order of a memory that grows: no claim before {FEWEST_CLAIMED} orders"
+            zero += f" in one order of a memory that grows: no claim before {FEWEST_ORDERS} orders"
         mark = "; exploratory" if pair.is_exploratory() else ""
         return f"{start}: {signed(look.mean)}, {interval}, {reviews}; it {zero}{mark}"
 

@@ -210,10 +210,10 @@ class ComparisonView(FrozenModel):
     answer: Bilingual
     """What the comparison says about the primary metric, in one plain sentence."""
     sentence: Bilingual
-    """The same with its tests."""
+    """The tests of the primary metric."""
     power: Bilingual
     orders_n: int
-    method: Literal["percentile", "studentised", "crossed"]
+    method: Literal["percentile", "studentised", "crossed", "equal"]
     """How the interval of the primary metric was made."""
     unpaired_a: int
     unpaired_b: int

@@ -16,11 +16,10 @@ from episodic_absa.metrics.statistics import (
     McNemar,
     PairedDifference,
     claim_label,
-    claim_sentence,
     power_sentence,
 )
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
-from episodic_absa.reports.data.answer.verdict_words import answer_of, equivalence_words
+from episodic_absa.reports.data.answer.verdict_words import answer_of, equivalence_words, numbers_of
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import (
     ComparisonView,
@@ -139,10 +138,7 @@ def comparison_view(
         answer=answer_of(comparison),
         orders_n=primary.orders_n,
         method=primary.method,
-        sentence=Bilingual(
-            en=claim_sentence(comparison.a, comparison.b, primary, "en"),
-            ko=claim_sentence(comparison.a, comparison.b, primary, "ko"),
-        ),
+        sentence=numbers_of(primary),
         power=Bilingual(en=power_sentence(primary, "en"), ko=power_sentence(primary, "ko")),
         unpaired_a=max(row.unpaired_a for row in comparison.metrics),
         unpaired_b=max(row.unpaired_b for row in comparison.metrics),

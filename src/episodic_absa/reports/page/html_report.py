@@ -58,6 +58,10 @@ _METHODS: Final = {
         en="Interval: studentised bootstrap over reviews, because they are few or their differences are skewed.",
         ko="구간: 리뷰가 적거나 차이의 분포가 치우쳐 스튜던트화 부트스트랩을 사용했습니다.",
     ),
+    "equal": Bilingual(
+        en="All reviews differ by the same amount; the bounds are exact.",
+        ko="모든 리뷰의 차이가 같으며 구간은 정확한 한계입니다.",
+    ),
     "crossed": Bilingual(
         en="Interval: bootstrap over reviews and orders, because the order changes results.",
         ko="구간: 순서가 결과를 바꾸므로 리뷰와 순서를 함께 재표집한 부트스트랩입니다.",

@@ -7,7 +7,7 @@ from typing import Final
 from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, StratumRow, interaction_word
 from episodic_absa.analysis.trial import PrincipleEffect
 from episodic_absa.metrics.statistics.number_text import p_equals
-from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED as FEWEST_ORDERS
+from episodic_absa.metrics.statistics.power import FEWEST_ORDERS
 from episodic_absa.reports.data.answer.stratum_views import EffectTable, EffectView, StratumTable, StratumView
 from episodic_absa.reports.data.bilingual import Bilingual
 
