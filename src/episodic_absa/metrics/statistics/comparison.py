@@ -215,10 +215,12 @@ class _Measure(NamedTuple):
         if not row.is_primary:
             return row
         orders = FEWEST_ORDERS if row.has_few_orders else 1
-        if row.grows:
-            orders = orders_for((row.difference or 0.0) if row.excludes_zero else effect)
+        if row.grows and row.excludes_zero:
+            orders = orders_for(row.difference or 0.0)
         # Without a difference enough equal reviews bound the share of those that differ.
-        needed = ceil(log(ALPHA) / log1p(-min(effect, 1 - 1e-9))) if row.sd is None else row.reviews_for(effect)
+        needed: int | None = (
+            ceil(log(ALPHA) / log1p(-min(effect, 1 - 1e-9))) if row.sd is None else row.reviews_of_these_orders(effect)
+        )
         return row.model_copy(
             update={
                 "needed_orders": orders if orders > row.orders_n else None,

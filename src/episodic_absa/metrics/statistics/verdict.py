@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from episodic_absa.metrics.statistics.number_text import interval_text, signed
 from episodic_absa.metrics.statistics.paired.difference import NoClaim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import FEW_DIFFERING
-from episodic_absa.metrics.statistics.power import largest_share
+from episodic_absa.metrics.statistics.power import FEWEST_ORDERS, largest_share, orders_for
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 
 VerdictKind = Literal["raised", "lowered", "no_larger_effect", "same", "undecided"]
@@ -58,7 +58,10 @@ class Verdict(FrozenModel):
     needed_n: int | None
     """Reviews that would decide, more than there are; None where no number of reviews would."""
     needed_orders: int | None = None
-    """Orders that a claim needs at least, more than there are; None where there are enough."""
+    """Orders that a decision needs at least, more than there are; None where there are enough."""
+    claim_orders: int | None = None
+    """Orders that agree which a claim about the smallest effect needs, where a memory grows and no difference is seen;
+    None where there are enough."""
     orders_n: Count = 1
     ci90_low: float | None = None
     """The 90 % interval, by which "no_larger_effect" is judged."""
@@ -92,9 +95,16 @@ def verdict_of(primary: PairedDifference) -> Verdict:
         kind = "no_larger_effect"
     else:
         reason = _reason(primary)
-    values: dict[str, Any] = {name: getattr(primary, name) for name in Verdict.model_fields.keys() - {"kind", "reason"}}
+    values: dict[str, Any] = {
+        name: getattr(primary, name) for name in Verdict.model_fields.keys() - {"kind", "reason", "claim_orders"}
+    }
     if kind != "undecided" or reason not in _DECIDED_BY_MORE:
         values.update(needed_n=None, needed_orders=None)
+    elif primary.grows and not primary.excludes_zero:
+        for_claim = orders_for(primary.smallest_effect)
+        values["claim_orders"] = for_claim if for_claim > max(primary.orders_n, FEWEST_ORDERS) else None
+    else:
+        values["needed_n"] = None if primary.excludes_zero else values["needed_n"]
     return Verdict(kind=kind, reason=reason, **values)
 
 
@@ -164,10 +174,11 @@ def _english(a: str, b: str, metric: str, verdict: Verdict) -> str:
         few = f"Only {verdict.differing_n:,} of {data} differ in {metric} between {a} and {b}"
         return f"{few}, too few to tell what other reviews would give: {short}{failed}."
     size = "" if verdict.reason == "few_orders" else f" by {effect} or more"
-    all_of_them = "" if verdict.ci_low is not None else " in all of them"
+    if verdict.ci_low is None:
+        short = f"the difference is {short} in all of them" if verdict.n_uids > 1 else f"the difference is {short}"
     hidden = "; the failed samples could hide it" if verdict.reason == "failed_hide" else _needed(verdict)
     start = f"Whether {a} changes {metric}{size} compared with {b} cannot be told from {data}"
-    return f"{start}: {short}{all_of_them}{failed}{hidden}."
+    return f"{start}: {short}{failed}{hidden}."
 
 
 def _korean(a: str, b: str, metric: str, verdict: Verdict) -> str:
@@ -263,19 +274,23 @@ def _failed_ko(verdict: Verdict) -> str:
 
 
 def _needed(verdict: Verdict) -> str:
-    """Return what would decide. Orders come first: where they are too few, no number of reviews makes up for them."""
-    if verdict.needed_orders is not None:
-        agreeing = " that agree" if verdict.grows else ""
-        return f"; at least {verdict.needed_orders:,} orders{agreeing} would be needed"
-    if verdict.needed_n is not None:
-        return f"; about {verdict.needed_n:,} reviews would be needed"
-    return "; more orders would be needed" if not verdict.reason and verdict.orders_n > 1 else ""
+    """Return what would decide. No number of reviews makes up for orders, so that both may be needed."""
+    agreeing = " that agree" if verdict.reason == "unseen_orders" else ""
+    parts = [f"about {verdict.needed_n:,} reviews"] if verdict.needed_n is not None else []
+    parts += [f"at least {verdict.needed_orders:,} orders{agreeing}"] if verdict.needed_orders is not None else []
+    if not parts and not verdict.reason and verdict.orders_n > 1:
+        parts = ["more orders"]
+    claim = f", and {verdict.claim_orders:,} orders that agree for a claim" if verdict.claim_orders else ""
+    return f"; {' and '.join(parts)} would be needed{claim}" if parts else ""
 
 
 def _needed_ko(verdict: Verdict) -> str:
-    if verdict.needed_orders is not None:
-        agreeing = "방향이 같은 " if verdict.grows else ""
-        return f" {agreeing}순서가 {verdict.needed_orders:,}개 이상 필요합니다."
-    if verdict.needed_n is not None:
-        return f" 리뷰가 약 {verdict.needed_n:,}건 필요합니다."
-    return " 순서가 더 필요합니다." if not verdict.reason and verdict.orders_n > 1 else ""
+    agreeing = "방향이 같은 " if verdict.reason == "unseen_orders" else ""
+    parts = [f"리뷰가 약 {verdict.needed_n:,}건"] if verdict.needed_n is not None else []
+    parts += [f"{agreeing}순서가 {verdict.needed_orders:,}개 이상"] if verdict.needed_orders is not None else []
+    if not parts and not verdict.reason and verdict.orders_n > 1:
+        parts = ["순서가 더"]
+    claim = (
+        f" 차이를 주장하려면 방향이 같은 순서가 {verdict.claim_orders:,}개 필요합니다." if verdict.claim_orders else ""
+    )
+    return f" {', '.join(parts)} 필요합니다.{claim}" if parts else ""

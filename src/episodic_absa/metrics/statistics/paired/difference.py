@@ -6,7 +6,7 @@ from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.metric_value import MetricKind
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT, Equivalence
 from episodic_absa.metrics.statistics.paired.evidence import Doubt, Evidence
-from episodic_absa.metrics.statistics.power import ALPHA, largest_share, needed_reviews
+from episodic_absa.metrics.statistics.power import ALPHA, FEWEST_ORDERS, largest_share, needed_reviews
 from episodic_absa.schemas.frozen_model import Count, Flag
 
 Claim = Literal["none", "significant"]
@@ -42,11 +42,11 @@ class PairedDifference(Evidence):
     detectable: float | None = None
     """The smallest absolute difference that this many reviews and orders show with 80 % power."""
     needed_n: int | None = None
-    """For the primary metric the reviews, more than there are, that show the smallest effect of interest with 80 %
-    power; None where no number of reviews would do."""
+    """For the primary metric the reviews, more than there are, that tell the smallest effect of interest in orders like
+    these with 80 % power; None where no number of reviews would do."""
     needed_orders: int | None = None
-    """For the primary metric the orders, more than there are, that a claim needs at least; None where there are
-    enough."""
+    """For the primary metric the orders, more than there are, that a decision needs at least: for a claim, where the
+    interval excludes 0. None where there are enough."""
     differing_n: Count = 0
     """Reviews whose difference is not 0."""
     equivalence: Equivalence | None = None
@@ -90,3 +90,8 @@ class PairedDifference(Evidence):
     def reviews_for(self, effect: float) -> int | None:
         """Return the reviews that show an effect with 80 % power in these orders; None if no number of them does."""
         return needed_reviews(effect, self.variances, self.orders_n, grows=self.grows, room=self.room)
+
+    def reviews_of_these_orders(self, effect: float) -> int | None:
+        """Return the reviews that would tell an effect of this size in orders like these; None if none would."""
+        orders = max(self.orders_n, FEWEST_ORDERS) if self.has_few_orders else self.orders_n
+        return needed_reviews(effect, self.variances, orders, room=self.room)
