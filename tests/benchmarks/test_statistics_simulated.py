@@ -22,8 +22,8 @@ CHANCE = 0.05 + 3 * (0.05 * 0.95 / EXPERIMENTS) ** 0.5
     "situation",
     [
         situations.Situation("no effect", 200, 1, situations.no_effect, effect=0.09),
-        situations.Situation("order shocks", 200, 5, situations.order_shocks(0.03), effect=0.09),
-        situations.Situation("drifting shocks", 200, 5, situations.drifting_shocks(0.03), effect=0.09),
+        situations.Situation("order shocks", 200, 5, situations.order_shocks(0.03), effect=0.06),
+        situations.Situation("drifting shocks", 200, 5, situations.drifting_shocks(0.03), effect=0.06),
         situations.Situation("skewed", 50, 1, situations.rare_losses(0.25, 1.0, 0.025), effect=0.12),
     ],
     ids=lambda situation: situation.name,
