@@ -4,7 +4,7 @@ from typing import Final
 
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, Verdict, p_values_text, verdict_sentence
 from episodic_absa.metrics.statistics.verdict import Language, these_orders
-from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual
 
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
 _KINDS: Final = {
