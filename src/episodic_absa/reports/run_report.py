@@ -118,6 +118,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         for compared in run.grid_comparisons
     )
     headline, power = headline_of(facts, cards, comparisons)
+    compared_n = comparisons[0].comparison.primary.n_uids if facts.with_gold and comparisons else None
     states = (*map(cell_state, run.cells), *(CellState(path.name) for path in run.orphans))
     only_build = run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else ""
     questions = question_notes(run.question) if run.is_grid else ()
@@ -159,7 +160,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         headline=headline,
         power=power,
         failure=failure_of(failures_of(run.cells), with_text=with_text),
-        notes=(*questions, *notes_of(facts, states, only_build=only_build)),
+        notes=(*questions, *notes_of(facts, states, compared_n=compared_n, only_build=only_build)),
         cells=states,
         conditions=cards,
         tables={table.name: table for table in tables},
