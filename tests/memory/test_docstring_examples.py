@@ -23,7 +23,7 @@ MODULES = (
     "episodic_absa.memory.retriever",
     "episodic_absa.memory.signature_builder",
     "episodic_absa.schemas.overlays.advice_overlay",
-    "episodic_absa.serialization.sealed_lines",
+    "episodic_absa.serialization.seals",
     "episodic_absa.store.dialects.jsonl_dialect",
     "episodic_absa.store.sealed_rows",
     "episodic_absa.store.uids",

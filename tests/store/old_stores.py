@@ -14,7 +14,7 @@ from episodic_absa.postgres.migrations import SCHEMA
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.schemas.memory_v1_2 import store_chain
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.sealed_lines import opened
+from episodic_absa.serialization.seals import opened
 
 
 def episodes_of_1_1(seed: int) -> Iterator[EpisodicMemoryEntryV1_1]:

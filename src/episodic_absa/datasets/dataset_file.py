@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 from episodic_absa.datasets.file_encoding import GuessedTextError, find_certain_encoding
 from episodic_absa.errors import DatasetError
-from episodic_absa.serialization.json_limits import MAX_JSON_DEPTH, is_too_deep
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH, is_too_deep
 
 UID_KEYS: Final = ("uid", "text_id", "id")
 _LONGEST_NAME: Final = 40
@@ -22,6 +22,14 @@ _MOST_DIGITS: Final = 1000
 _LINES_SHOWN: Final = 5
 _TOO_DEEP: Final = f"nested more than {MAX_JSON_DEPTH} levels deep"
 _HALF: Final = re.compile("[\ud800-\udfff]")
+_KINDS: Final = {
+    type(None): "null",
+    bool: "true or false",
+    str: "a string",
+    list: "a list",
+    dict: "an object",
+    **dict.fromkeys((int, float), "a number"),
+}
 _MAYBE_HALF: Final = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
 
@@ -82,21 +90,7 @@ def has_half_character(value: Any) -> bool:
 
 def kind_of(value: object) -> str:
     """Return the kind of a JSON value in words, for messages: the value itself may be a review."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return f"a {type(value).__name__}"
+    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def listed_names(names: Iterable[str]) -> str:

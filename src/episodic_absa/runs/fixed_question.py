@@ -21,7 +21,7 @@ from episodic_absa.runs.writing_errors import writing
 from episodic_absa.schemas.run_files.question import QUESTION_VERSION, AskedQuestion, Question
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import make_private_directory, replace_durably
-from episodic_absa.serialization.sealed_json import seal_state, sealed
+from episodic_absa.serialization.seals import seal_state, sealed
 
 logger = logging.getLogger("episodic_absa.runs")
 _CHANGED: Final = (

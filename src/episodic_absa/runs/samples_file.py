@@ -15,7 +15,8 @@ from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesH
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile
 from episodic_absa.serialization.jsonl import split_lines
-from episodic_absa.serialization.sealed_lines import (
+from episodic_absa.serialization.quoted_value import reasons_of
+from episodic_absa.serialization.seals import (
     DOES_NOT_FIT,
     NO_CHECKSUM,
     NO_SEAL,
@@ -23,7 +24,6 @@ from episodic_absa.serialization.sealed_lines import (
     opened,
     seal,
 )
-from episodic_absa.serialization.validation_reasons import reasons_of
 
 SAMPLES: Final = "samples.jsonl"
 ModelT = TypeVar("ModelT", SamplesHeader, SampleRecord)

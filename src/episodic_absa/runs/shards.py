@@ -21,7 +21,7 @@ from episodic_absa.runs.writing_errors import writing
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import make_private_directory, replace_durably
 from episodic_absa.serialization.quoted_value import quoted
-from episodic_absa.serialization.sealed_json import sealed
+from episodic_absa.serialization.seals import sealed
 
 
 class Shard(NamedTuple):

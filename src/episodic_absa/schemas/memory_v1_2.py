@@ -21,7 +21,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     ProvenanceV1_1,
     StageSnapshotV1_1,
 )
-from episodic_absa.serialization.sealed_lines import SealChain
+from episodic_absa.serialization.seals import SealChain
 from episodic_absa.vocabulary import (
     ActionTaken,
     ChangeKind,

@@ -57,7 +57,6 @@ def test_dangerous_pairs_are_the_final_pairs_of_failed_episodes_only() -> None:
 
 def test_without_failures_nothing_is_dangerous() -> None:
     build = built(episode(1, final=FOOD), episode(2, final=FOOD))
-    assert not build.dangerous
     assert (build.blocked_episode_n, build.blocked_advisory_n, build.demoted_advisory_n) == (0, 0, 0)
     assert (build.warnings, len(build.advisories)) == ((), 2)
 
@@ -78,8 +77,9 @@ def test_without_failures_nothing_is_dangerous() -> None:
 def test_block_withholds_failed_episodes_and_those_that_share_a_dangerous_pair(
     failure: Mapping[str, Polarity], second: Mapping[str, Polarity], withheld: bool
 ) -> None:
-    build = built(harmful(1, failure), episode(2, final=second))
-    assert build.dangerous == set(failure.items())
+    entries = [harmful(1, failure), episode(2, final=second)]
+    assert dangerous_pairs(entries) == set(failure.items())
+    build = built(*entries)
     assert (build.blocked_episode_n, build.blocked_advisory_n, build.demoted_advisory_n) == (1, 1 + withheld, 0)
     assert sources(build) == ([] if withheld else [("epi_000002",)])
     assert len(build.warnings) == build.blocked_advisory_n

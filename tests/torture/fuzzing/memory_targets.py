@@ -21,7 +21,7 @@ from episodic_absa.memory.situations.situation import Situation
 from episodic_absa.memory.store_statistics import statistics_of
 from episodic_absa.schemas.memory_v1_2 import store_chain
 from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
-from episodic_absa.serialization.sealed_lines import opened
+from episodic_absa.serialization.seals import opened
 from episodic_absa.store.maintenance import check_store
 
 _STORE: Final = "store.jsonl"

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from episodic_absa.backends.cache.kept_answers import Cursor, Execute, KeptAnswers, ResultT
 from episodic_absa.errors import ConfigError, DatabaseError
-from episodic_absa.postgres.connection import Connection, connect
-from episodic_absa.postgres.lasting_connection import LastingConnection
+from episodic_absa.postgres.connection import Connection, LastingConnection, connect
 from episodic_absa.postgres.location import PostgresLocation
 from episodic_absa.postgres.migrations import SCHEMA, TableSet, check_tables, migrate
 

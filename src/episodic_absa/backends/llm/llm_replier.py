@@ -20,9 +20,8 @@ from pydantic import BaseModel
 from episodic_absa.backends.answer_schemas import has_free_keys, schema_text, schema_title, typed_schema
 from episodic_absa.backends.backend import UNANSWERED, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.backends.llm.llm_connection import LlmConnection, needs_key, open_connection
+from episodic_absa.backends.llm.llm_connection import LlmConnection, cost_usd, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
-from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.backends.llm.response_checks import Exchange, NoApiResponseError, is_token_count, watched_exchange
 from episodic_absa.backends.llm.transport_retries import (
     Extra,
@@ -32,6 +31,7 @@ from episodic_absa.backends.llm.transport_retries import (
     failure_of,
     is_refused,
     no_api_response,
+    odd_redirect,
     timed_out,
     unknown_host,
     wait_before_retry,
@@ -173,13 +173,7 @@ class LlmReplier(RemoteFacts):
     async def _send(self, request: Request, extras: frozenset[Extra], exchange: Exchange) -> Reply | Failure:
         import httpx2
         from pydantic_ai.direct import model_request
-        from pydantic_ai.exceptions import (
-            ModelAPIError,
-            ModelConnectionError,
-            ModelHTTPError,
-            UnexpectedModelBehavior,
-            UserError,
-        )
+        from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserError
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
         connection = self._connected()
@@ -188,13 +182,7 @@ class LlmReplier(RemoteFacts):
         system = _with_schema(ask.prompt.system, ask.output_model) if needs_schema_text else ask.prompt.system
         messages = [ModelRequest(parts=[SystemPromptPart(system), UserPromptPart(request.user_text)])]
         parameters = self._parameters(ask.output_model, schema="schema" in extras)
-        settings: ModelSettings = self._model_settings
-        if "seed" in extras:
-            settings = {**settings, "seed": ask.seed}
-        if "stop" in extras and ask.prompt.states_form:
-            settings = {**settings, "stop_sequences": [_NEXT_EXAMPLE]}
-        if ask.temperature is not None and connection.takes_temperature:
-            settings = {**settings, "temperature": ask.temperature}
+        settings = self._settings_for(request, extras)
         try:
             async with asyncio.timeout(self.settings.timeout_s):
                 response = await model_request(
@@ -213,21 +201,40 @@ class LlmReplier(RemoteFacts):
             *(ModelAPIError, UnexpectedModelBehavior, NoApiResponseError, httpx2.HTTPError, httpx2.InvalidURL),
             *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
         ) as error:
-            if (no_response := behind(error, NoApiResponseError)) is not None:
-                return no_api_response(no_response, secrets=connection.secrets)
-            if self._is_closed_port(error):
-                return closed_port(connection.shown_url, connection.start_command)
-            if behind(error, socket.gaierror) is not None:
-                return unknown_host(urlsplit(connection.shown_url).hostname or "")
-            if isinstance(error, ModelHTTPError | ModelConnectionError):
-                return failure_of(error, secrets=connection.secrets)
-            return Failure(
-                "sent an API response that cannot be read",
-                transient=True,
-                detail=type(error).__name__,
-                usage=exchange.usage,
-            )
+            return self._failure(error, exchange)
         return self._read(response, connection)
+
+    def _settings_for(self, request: Request, extras: frozenset[Extra]) -> "ModelSettings":
+        ask, settings = request.ask, self._model_settings
+        if "seed" in extras:
+            settings = {**settings, "seed": ask.seed}
+        if "stop" in extras and ask.prompt.states_form:
+            settings = {**settings, "stop_sequences": [_NEXT_EXAMPLE]}
+        if ask.temperature is not None and self._connection.takes_temperature:
+            settings = {**settings, "temperature": ask.temperature}
+        return settings
+
+    def _failure(self, error: Exception, exchange: Exchange) -> Failure:
+        import httpx2
+        from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
+
+        connection = self._connection
+        if (no_response := behind(error, NoApiResponseError)) is not None:
+            return no_api_response(no_response, secrets=connection.secrets)
+        if behind(error, httpx2.InvalidURL) is not None:
+            return odd_redirect()
+        if self._is_closed_port(error):
+            return closed_port(connection.shown_url, connection.start_command)
+        if behind(error, socket.gaierror) is not None:
+            return unknown_host(urlsplit(connection.shown_url).hostname or "")
+        if isinstance(error, ModelHTTPError | ModelConnectionError):
+            return failure_of(error, secrets=connection.secrets)
+        return Failure(
+            "sent an API response that cannot be read",
+            transient=True,
+            detail=type(error).__name__,
+            usage=exchange.usage,
+        )
 
     def _is_closed_port(self, error: BaseException) -> bool:
         # A local server that has answered before may only be restarting: it is worth the usual retries.

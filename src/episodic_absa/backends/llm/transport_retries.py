@@ -128,6 +128,11 @@ def no_api_response(error: NoApiResponseError, *, secrets: Sequence[str]) -> Fai
     )
 
 
+def odd_redirect() -> Failure:
+    """Return the failure of a request that was redirected to what is no address."""
+    return Failure("redirects to an address that cannot be read", transient=False, advice=_REDIRECT_ADVICE)
+
+
 def closed_port(address: str, start_command: str) -> Failure:
     """Return the failure of a request to a port of this machine on which nothing listens."""
     return Failure(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from episodic_absa.backends.providers import BACKEND_FORMS
+from episodic_absa.backends.backend_facts import BACKEND_FORMS
 from episodic_absa.cli.memory.memory_commands import DEFAULT_STORE
 from episodic_absa.cli.shared_options import RayAddress, ShardOf, complete_version
 from episodic_absa.vocabulary import Effort, Language

@@ -9,7 +9,7 @@ from episodic_absa.errors import InputError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 
 
 class FeedbackLine(FrozenModel):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from episodic_absa.backends.providers import BACKEND_FORMS
+from episodic_absa.backends.backend_facts import BACKEND_FORMS
 from episodic_absa.cli.shared_options import AsJson, complete_version
 
 EXIT_LEAKED = 1

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from episodic_absa.memory.advice.dangerous_advice import Pair, dangerous_pairs, failed, final_pairs
+from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs, failed, final_pairs
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.retriever import relevance
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory
@@ -60,7 +60,7 @@ _ACTION_WORDS: Final = {"neutral_fallback": "fallback"}
 _CONFLICT_WORDS: Final = {True: "yes", False: "no", None: "n/a"}
 
 
-def _spoken_outcome(episode: EpisodicMemoryEntryV1_3, language: Spoken) -> str:  # noqa: ARG001 - English in any language
+def _past_case(episode: EpisodicMemoryEntryV1_3, language: Spoken) -> str:  # noqa: ARG001 - English in any language
     delta = episode.outcome_delta.delta_risk
     change = "lower" if delta < 0 else "higher" if delta > 0 else "same"
     action = _ACTION_WORDS.get(episode.action_taken, episode.action_taken)
@@ -77,7 +77,7 @@ RISK_VOICE: Final = Voice(
     principle_of=lambda catalogue, episode: catalogue.get(episode.correction.principle_id) or catalogue.general,
     has_failed=failed,
     has_succeeded=lambda episode: episode.episode_type == "success" and episode.evaluation.override_applied,
-    past_case=_spoken_outcome,
+    past_case=_past_case,
     past_failure=_PAST_FAILURE,
     withheld=_WITHHELD,
 )
@@ -95,8 +95,6 @@ class AdvisoryBuild(NamedTuple):
     """Retrieved episodes whose advisory was withheld."""
     demoted_advisory_n: int = 0
     """Advisories that carry the note on a past failure."""
-    dangerous: frozenset[Pair] = frozenset()
-    """The (aspect, polarity) pairs of failed episodes."""
     warning_principles: tuple[str, ...] = ()
     """The principle that each warning comes from."""
 
@@ -168,7 +166,6 @@ class AdvisoryBuilder:
             blocked_episode_n=sum(map(voice.has_failed, episodes)) if prohibit_dangerous else 0,
             blocked_advisory_n=len(warnings),
             demoted_advisory_n=demoted,
-            dangerous=pairs,
             warning_principles=tuple(principle_id for _, principle_id in warnings),
         )
 

@@ -14,7 +14,7 @@ from episodic_absa.reports.summary.page_words import page_words, said, sentence
 from episodic_absa.reports.summary.review_texts import LONGEST_SEARCHED
 from episodic_absa.reports.summary.summary import AspectGroup, Mark, Part, Quote, SearchedReview, Summary, Tally
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.drafts import draft_of
+from episodic_absa.serialization.durable_file import draft_of
 
 _STYLES: Final = ("report.css", "summary/summary.css")
 _SCRIPTS: Final = (

@@ -7,11 +7,10 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from episodic_absa.backends.backend_facts import BackendFacts
+from episodic_absa.backends.backend_facts import BACKEND_FORMS, BackendFacts
 from episodic_absa.backends.cache.postgres_cache import cache_database
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import is_passed_in, settings_of
-from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.conditions import (
     DEFAULT_COMPARISONS,
     ConditionsFile,

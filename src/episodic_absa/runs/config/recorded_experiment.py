@@ -4,7 +4,7 @@ from pydantic import ValidationError
 
 from episodic_absa.runs.config.experiment_config import ExperimentFile
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 
 
 def recorded_experiment(manifest: Manifest) -> ExperimentFile:

@@ -7,8 +7,7 @@ from hashlib import blake2b
 from typing import Any, Final, TypeVar
 
 from episodic_absa.errors import DatabaseError, MemoryStoreError
-from episodic_absa.postgres.connection import Connection, database_errors
-from episodic_absa.postgres.lasting_connection import LastingConnection
+from episodic_absa.postgres.connection import Connection, LastingConnection, database_errors
 from episodic_absa.postgres.location import PostgresLocation
 from episodic_absa.postgres.migrations import SCHEMA
 from episodic_absa.store.additions import Guard

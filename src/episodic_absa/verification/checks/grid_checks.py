@@ -11,7 +11,7 @@ from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.question import Question
-from episodic_absa.serialization.sealed_json import seal_state
+from episodic_absa.serialization.seals import seal_state
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
 from episodic_absa.vocabulary import Rules
 

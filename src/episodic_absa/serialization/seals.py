@@ -1,14 +1,19 @@
-"""JSON lines that carry a checksum of themselves and of the line before: a changed, moved or removed line shows.
+"""Seals: a hash at the end of a small JSON file, and a checksum at the end of every JSON line.
 
-A sealed line is one JSON object whose last member is `"sha256"`: 16 hex digits of the sha256 of the previous line's 16
-digits and the line without that member.
+A changed character of a file shows, and so does a changed, moved or removed line. A sealed line is one JSON object
+whose last member is `"sha256"`: 16 hex digits of the sha256 of the previous line's 16 digits and the line without that
+member.
 """
 
+import re
 from binascii import hexlify
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+SealState = Literal["none", "whole", "broken"]
+_DOCUMENT_SEAL: Final = re.compile(rb',\n  "seal": "([^"]*)"\n}\n\Z')
+_DOCUMENT_END: Final = "\n}\n"
 MAX_LINE_BYTES: Final = 1 << 20
 NO_CHECKSUM: Final = b""
 DOES_NOT_FIT: Final = "its checksum does not fit: the line was changed, or a line before it was changed or removed"
@@ -17,6 +22,25 @@ _KEY: Final = b',"sha256":"'
 _END: Final = b'"}'
 _DIGITS: Final = slice(-18, -2)
 SEAL_LENGTH: Final = len(_KEY) + 16 + len(_END)
+
+
+def sealed(text: str) -> str:
+    """Return the text of an indented JSON object with its hash as the last member, `seal`.
+
+    Args:
+        text: as `indented_json` renders an object that is not empty.
+    """
+    digest = sha256(text.encode()).hexdigest()
+    return f'{text.removesuffix(_DOCUMENT_END)},\n  "seal": "{digest}"{_DOCUMENT_END}'
+
+
+def seal_state(content: bytes) -> SealState:
+    """Return whether a file is as it was sealed; `none` if it does not end with a seal."""
+    stated = _DOCUMENT_SEAL.search(content)
+    if stated is None:
+        return "none"
+    body = content[: stated.start()] + _DOCUMENT_END.encode()
+    return "whole" if sha256(body).hexdigest().encode() == stated[1] else "broken"
 
 
 class SealedLine(NamedTuple):
