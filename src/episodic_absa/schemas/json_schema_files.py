@@ -21,8 +21,8 @@ from episodic_absa.schemas.memory_v1_1 import (
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
+from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.schemas.run_files.verification.certificate import Certificate
 from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 
 SCHEMA_FOLDER: Final = Path(__file__).with_name("json")
