@@ -110,13 +110,14 @@ def stability_of(group: Sequence[FinishedCell]) -> Stability:
 def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
     """Render computed rows."""
     rows = (
-        row._replace(
-            seed_values="|".join(map(number_text, row.seed_values)),
-            exploratory=_UNKNOWN if row.exploratory is None else row.exploratory,
-        )
+        {
+            **row._asdict(),
+            "seed_values": "|".join(map(number_text, row.seed_values)),
+            "exploratory": _UNKNOWN if row.exploratory is None else row.exploratory,
+        }
         for row in seed_rows
     )
-    return csv_text(SeedRow._fields, rows)
+    return csv_text(SeedRow._fields, (tuple(row.values()) for row in rows))
 
 
 def compare_conditions(cells: Sequence[FinishedCell], question: Question | None) -> tuple[GridComparison, ...]:
