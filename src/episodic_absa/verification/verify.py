@@ -10,7 +10,7 @@ from pydantic import Field
 from episodic_absa.analysis import FinishedRun
 from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
-from episodic_absa.runs.config.recorded_experiment import recorded_problem
+from episodic_absa.runs.config.cfg_hash import recorded_problem
 from episodic_absa.runs.question import added_parts, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, in_order, require_directory

@@ -15,8 +15,8 @@ from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.schemas.run_files.case_trace import TraceLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.schemas.run_files.trace_line import TraceLine
 
 _MIXED: Final = "mixed"
 _LETTER_SHARE: Final = 0.5
