@@ -140,7 +140,7 @@ class PairedCells:
         import numpy as np
 
         known = np.asarray((self.denominators > 0).all(axis=2))
-        values = (self.numerators.round(FINEST_DIGITS), self.denominators)
+        values: tuple[NDArray[np.float64], ...] = (self.numerators.round(FINEST_DIGITS), self.denominators)
         if self.is_mean:
             values = ((self.numerators / np.maximum(self.denominators, 1.0)).round(FINEST_DIGITS),)
         return any(
