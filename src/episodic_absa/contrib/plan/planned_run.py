@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
 from statistics import NormalDist
-from typing import Final
+from typing import Any, Final
 
 from episodic_absa.analysis import load_side
 from episodic_absa.contrib.plan.designs import cheapest, designs_for, orders_of_designs, pilot_variance
@@ -182,11 +182,11 @@ def _takes(config: ExperimentConfig, orders: int, factor: float) -> Bound:
         file = config.file.model_copy(update=update)
         totals.append(asyncio.run(estimate_run(config.model_copy(update={"file": file}))).estimate)
     whole, evaluation = map(asdict, totals)
-    grown = {
-        name: None if total is None else round(total + (factor - 1) * evaluation[name], 6)
-        for name, total in whole.items()
-    }
-    return Bound(**{name: value if name == "cost_usd" else round(value or 0) for name, value in grown.items()})
+    takes: dict[str, Any] = {}
+    for name, total in whole.items():
+        grown = None if total is None else round(total + (factor - 1) * evaluation[name], 6)
+        takes[name] = grown if name == "cost_usd" else round(grown or 0)
+    return Bound(**takes)
 
 
 def _is_scored(labelled: LabelledSample, metric: str) -> bool:
