@@ -22,8 +22,7 @@ from episodic_absa.backends.provider_facts import (
     needs_key_for,
     shipped_fingerprint,
 )
-from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
-from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
+from episodic_absa.backends.replay import RecordedReply, RecordedUsage, RecordingReplier, ReplayReplier
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.seed_answers import AteAnswer
 from episodic_absa.serialization.jsonl import json_line

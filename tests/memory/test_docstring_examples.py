@@ -22,7 +22,7 @@ MODULES = (
     "episodic_absa.memory.memory_store",
     "episodic_absa.memory.retriever",
     "episodic_absa.memory.signature_builder",
-    "episodic_absa.schemas.overlays.advice_overlay",
+    "episodic_absa.schemas.overlays",
     "episodic_absa.serialization.seals",
     "episodic_absa.store.dialects.jsonl_dialect",
     "episodic_absa.store.sealed_rows",

@@ -16,7 +16,7 @@ from episodic_absa.backends.backend import Prompt, RepairingBackend, Request
 from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.backends.llm import LlmReplier
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, Usage
-from episodic_absa.runs.request_counts import CountingCache
+from episodic_absa.runs.progress import CountingCache
 from episodic_absa.schemas.answers import TermsAnswer
 from episodic_absa.schemas.seed_answers import AteAnswer
 

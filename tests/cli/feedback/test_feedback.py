@@ -15,7 +15,7 @@ from tests.stored_lines import entries_of
 from tests.warm_python import plain_environment
 
 from episodic_absa import Analyzer, ConfigError, InputError, MemoryStore
-from episodic_absa.cli.feedback.feedback_target import store_of
+from episodic_absa.cli.feedback.given_feedback import store_of
 from episodic_absa.errors import MemoryStoreError, RunDirectoryError
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.feedback import give_feedback

@@ -13,7 +13,7 @@ from tests.store.old_stores import write_store_of_0_2
 from tests.store.places import draft
 from tests.torture.fuzzing.outcome import LostDataError, Target
 
-from episodic_absa.cli.feedback.feedback_lines import read_and_give
+from episodic_absa.cli.feedback.given_feedback import read_and_give
 from episodic_absa.errors import InputError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.situations.agent_memory import AgentMemory

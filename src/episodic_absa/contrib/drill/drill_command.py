@@ -55,9 +55,8 @@ def drill(
     Only short aspect terms may leave a review, and only into the store. The exit code is 1 if anything else did.
     """
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.contrib.drill.drill_run import drill_cells
+    from episodic_absa.contrib.drill.drill_run import drill_all, drill_cells
     from episodic_absa.contrib.drill.drill_view import drilled_view
-    from episodic_absa.contrib.drill.drill_work import drill_all
     from episodic_absa.contrib.drill.hostile_reviews import load_reviews
 
     chosen = load_reviews(reviews)

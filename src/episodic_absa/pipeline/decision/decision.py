@@ -34,8 +34,8 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import MemorySlot
+from episodic_absa.schemas.run_files.adoption import PatchLogEntry
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.schemas.run_files.sample_record import StageLabels
 from episodic_absa.vocabulary import AteAction, AtsaAction, ChangeKind
 

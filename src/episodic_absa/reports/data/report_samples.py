@@ -17,8 +17,8 @@ from episodic_absa.reports.data.sample_detail import TermNames, analysis_json, g
 from episodic_absa.runs.derived.derived_samples import DerivedSample
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
-from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory
+from episodic_absa.schemas.run_files.sample_record import CallRecord
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.canonical_json import canonical_json
 

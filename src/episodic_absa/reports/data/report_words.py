@@ -10,7 +10,7 @@ from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.comparisons import ComparisonPart
 from episodic_absa.reports.data.report_data import CellState, ConditionCard, RunFacts
 from episodic_absa.runs.failure_causes import samples
-from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.manifest import Majority
 
 NO_MANIFEST: Final = Bilingual(en="skipped: no manifest.json", ko="제외: manifest.json 없음")
 _NAMES_SHOWN: Final = 6

@@ -1,7 +1,8 @@
-"""The page of `memory show`: one episode in full."""
+"""Episodes on a terminal: the rows of `memory list`, the page of `memory show`. Colour only repeats what words say."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 from rich import box
 from rich.console import ConsoleRenderable, Group, RenderableType
@@ -10,20 +11,15 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.memory.episode_words import (
-    POLARITY_STYLE,
-    arrow_text,
-    outcome_text,
-    risk_change_text,
-    risk_text,
-    yes_no,
-)
-from episodic_absa.cli.output import PAGE_WIDTH, printable
+from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable, yes_no
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.advice.principles import load_catalogue
-from episodic_absa.schemas.memory_v1_1 import CorrectionV1_1, SnapshotV1_1
+from episodic_absa.schemas.memory_v1_1 import CorrectionV1_1, EvaluationV1_1, RiskVectorV1_1, SnapshotV1_1
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, VerdictV1_3
+from episodic_absa.vocabulary import EpisodeType, Language, Polarity, RiskId
 
+_OUTCOME_STYLE: Final[dict[EpisodeType, str]] = {"success": "green", "harm": "red", "neutral": "yellow"}
+_POLARITY_STYLE: Final[dict[Polarity, str]] = {"positive": "green", "negative": "red", "neutral": "yellow"}
 _BY: Final[Mapping[str, str]] = {
     "agent": "the agent that remembered it",
     "person": "a person",
@@ -44,11 +40,11 @@ def episode_page(episode: EpisodicMemoryEntryV1_3, verdicts: Sequence[VerdictV1_
     head = Text.assemble(
         (episode.episode_id, "bold"),
         "  ",
-        outcome_text(episode.outcome.value),
+        _outcome_text(episode.outcome.value),
         "  ",
         episode.action_taken,
         "  ",
-        risk_change_text(episode.evaluation),
+        _risk_change_text(episode.evaluation),
     )
     page = Group(
         head,
@@ -96,20 +92,20 @@ def _before_and_after(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
         table.add_section()
     table.add_row(Text("confidence", style="cyan"), f"{before.confidence:.2f}", f"{after.confidence:.2f}")
     evaluation = episode.evaluation
-    table.add_row(Text("risk", style="cyan"), risk_text(evaluation.risk_before), risk_text(evaluation.risk_after))
+    table.add_row(Text("risk", style="cyan"), _risk_text(evaluation.risk_before), _risk_text(evaluation.risk_after))
     return table
 
 
 def _polarity(snapshot: SnapshotV1_1, term: str) -> Text:
     polarity = snapshot.polarities.get(term)
     if polarity is not None:
-        return Text(polarity, style=POLARITY_STYLE[polarity])
+        return Text(polarity, style=_POLARITY_STYLE[polarity])
     return Text("no sentiment" if term in snapshot.aspects_norm else "absent", style="dim")
 
 
 def _outcome(episode: EpisodicMemoryEntryV1_3, verdicts: Sequence[VerdictV1_3]) -> RenderableType:
     by = Text(f" by {_BY[episode.outcome.by]}", style="dim")
-    rows: list[tuple[str, RenderableType]] = [("outcome", outcome_text(episode.outcome.value).append(by))]
+    rows: list[tuple[str, RenderableType]] = [("outcome", _outcome_text(episode.outcome.value).append(by))]
     rows += [("change", f"{change.kind}, {'adopted' if change.adopted else 'refused'}") for change in episode.changes]
     for verdict in verdicts:
         about = "the whole result" if verdict.aspect is None else f"target {printable(verdict.aspect)}"
@@ -126,7 +122,10 @@ def _evaluation(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
     has_failed = failed(episode)
     advice = "  (OPFB withholds advice that led to this failure)" if has_failed else ""
     return _fields(
-        ("risk change", Text.assemble(f"{delta.delta_risk:+d} " if delta.delta_risk else "0 ", arrow_text(evaluation))),
+        (
+            "risk change",
+            Text.assemble(f"{delta.delta_risk:+d} " if delta.delta_risk else "0 ", _arrow_text(evaluation)),
+        ),
         ("override", override),
         ("conflict", _CONFLICTS[delta.conflict_resolved]),
         ("failed", Text.assemble(yes_no(has_failed, alarm=True), (advice, "dim"))),
@@ -175,3 +174,119 @@ def _fields(*rows: tuple[str, RenderableType]) -> Table:
         if value != "":
             table.add_row(name, value)
     return table
+
+
+class EpisodeFilter(NamedTuple):
+    """Which episodes are wanted; None admits any value."""
+
+    language: Language | None = None
+    episode_type: EpisodeType | None = None
+    risk: RiskId | None = None
+    """Among the risks before or after the decision."""
+
+    def admits(self, episode: EpisodicMemoryEntryV1_3) -> bool:
+        """Return whether the episode passes every filter."""
+        evaluation = episode.evaluation
+        return (
+            self.language in (None, episode.input_signature.language)
+            and self.episode_type in (None, episode.outcome.value)
+            and (self.risk is None or self.risk in (*evaluation.risk_before.tags, *evaluation.risk_after.tags))
+        )
+
+
+def episode_table(
+    episodes: Sequence[EpisodicMemoryEntryV1_3], wanted: EpisodeFilter, *, has_older: bool
+) -> ConsoleRenderable:
+    """Lay out episodes in the order given.
+
+    Args:
+        episodes: the episodes to show.
+        wanted: the filter of the user, which is named if no episode matches it.
+        has_older: whether the store holds episodes older than the last one shown.
+    """
+    if not episodes:
+        filters = ", ".join(value for value in wanted if value)
+        return Text(f"No episode matches {filters}." if filters else "The store is empty.", style="dim")
+    table = FirstThatFits(partial(_one_line_each, episodes), partial(_several_lines_each, episodes))
+    if not has_older:
+        return table
+    return Group(table, Text(f"Newest {len(episodes)}; --limit N shows more.", style="dim"))
+
+
+def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
+    table = _table("id", "lang", "structure", "risk (severity)", "action", "outcome", "principle", "source")
+    for episode in episodes:
+        table.add_row(
+            Text(episode.episode_id, style="bold"),
+            episode.input_signature.language,
+            ", ".join(episode.input_signature.detected_structure),
+            _risk_change_text(episode.evaluation),
+            episode.action_taken,
+            _outcome_text(episode.outcome.value),
+            printable(episode.correction.principle_id),
+            _source(episode),
+        )
+    return table
+
+
+def _several_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
+    """Return a table for 80 columns and less."""
+    table = _table("id\nsource", "lang\nstructure", "risk before\nand after", "outcome\naction\nprinciple")
+    for episode in episodes:
+        evaluation, signature = episode.evaluation, episode.input_signature
+        after = Text.assemble(_arrow_text(evaluation), " ", _list_in_lines(_risk_text(evaluation.risk_after)))
+        table.add_row(
+            Text.assemble((episode.episode_id, "bold"), "\n", _source(episode)),
+            "\n".join((signature.language, *signature.detected_structure)),
+            Text.assemble(_list_in_lines(_risk_text(evaluation.risk_before)), "\n", after),
+            Text.assemble(
+                _outcome_text(episode.outcome.value),
+                f"\n{episode.action_taken}\n{printable(episode.correction.principle_id)}",
+            ),
+            end_section=True,
+        )
+    return table
+
+
+def _list_in_lines(text: Text) -> Text:
+    return Text(",\n").join(text.split(", "))
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
+    for header in headers:
+        table.add_column(header, no_wrap=True, overflow="fold")
+    return table
+
+
+def _source(episode: EpisodicMemoryEntryV1_3) -> Text:
+    return Text(printable(episode.provenance.source_id), style="dim")
+
+
+def _outcome_text(outcome: EpisodeType) -> Text:
+    """Return success, harm or neutral in its colour."""
+    return Text(outcome, style=_OUTCOME_STYLE[outcome])
+
+
+def _risk_text(risk: RiskVectorV1_1) -> Text:
+    """Return the kinds of risk and their summed severity."""
+    if not risk.tags and not risk.severity_sum:
+        return Text("none", style="dim")
+    return Text.assemble(f"{', '.join(risk.tags) or 'unnamed'} ", (str(risk.severity_sum), "bold"))
+
+
+def _risk_change_text(evaluation: EvaluationV1_1) -> Text:
+    """Return the risk before and after; kinds that stay the same are named once."""
+    before, after = evaluation.risk_before, evaluation.risk_after
+    if after == before and not before.tags:
+        return _risk_text(before)
+    risk_after = Text(str(after.severity_sum), style="bold") if after.tags == before.tags else _risk_text(after)
+    return Text.assemble(_risk_text(before), " ", _arrow_text(evaluation), " ", risk_after)
+
+
+def _arrow_text(evaluation: EvaluationV1_1) -> Text:
+    """Return an arrow that falls, rises or stays level with the risk."""
+    change = evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum
+    if change < 0:
+        return Text("↘", style="bold green")
+    return Text("↗", style="bold red") if change > 0 else Text("→", style="dim")
