@@ -238,7 +238,8 @@ class _Page:
         if is_grid and not self.run.by_condition:
             only_build = self.run.cells[0].path.resolve().name
         questions = question_notes(self.run.question) if is_grid else ()
-        return (*questions, *notes_of(self.facts, self.states, only_build=only_build))
+        compared = self.comparisons[0].comparison.primary.n_uids if self.facts.with_gold and self.comparisons else None
+        return (*questions, *notes_of(self.facts, self.states, compared_n=compared, only_build=only_build))
 
     def data(self) -> ReportData:
         headline, power = headline_of(self.facts, self.cards, self.comparisons)
