@@ -4,7 +4,6 @@ from episodic_absa.metrics.statistics.bootstrap import (
     RESAMPLES,
     SEED,
     bootstrap_intervals,
-    mean_interval,
     ratio_intervals,
 )
 from episodic_absa.metrics.statistics.claim_words import UnsupportedClaim, find_unsupported_claims
@@ -67,7 +66,6 @@ __all__ = [
     "find_unsupported_claims",
     "holm",
     "interval_text",
-    "mean_interval",
     "needed_reviews",
     "orders_for",
     "p_equals",
