@@ -23,7 +23,7 @@ KOREAN = "서비스는 친절했지만 음식은 별로였어"
 ENGLISH = "The battery lasts long, but the screen is too dark."
 HOSTILE = "[bold red]great[/] food \x1b[31m\x1b]0;owned\x07 \u202e 👨‍👩‍👧 [link=x]y[/link]\tand " + "가나다" * 60
 NOTE = "embedded engine (one small reader, no LLM); --backend openai:MODEL uses one"
-SECTIONS = ("Stage1", "Memory", "Debate", "Stage2", "Changes", "Adoption", "Moderator", "Store", "Calls")
+SECTIONS = ("Stage1", "Memory", "Debate", "Stage2", "Candidates", "Adoption", "Moderator", "Store", "Calls")
 
 
 def run_analyze(

@@ -6,7 +6,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from episodic_absa.backends.embedded.said import Judged, Said
-from episodic_absa.reader.reader import Reader
+from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas import answers as short
 from episodic_absa.schemas import seed_answers as seed
 from episodic_absa.schemas.absa import EditTarget, ProposedEdit
@@ -14,7 +14,7 @@ from episodic_absa.schemas.absa import EditTarget, ProposedEdit
 _KEPT: Final = "the embedded engine keeps what Stage1 said"
 
 
-def answer_of(inputs: Any, output_model: type[BaseModel], reader: Reader) -> BaseModel:
+def answer_of(inputs: Any, output_model: type[BaseModel], reader: TextReader) -> BaseModel:
     """Return the answer to the typed inputs of a question, in the form that it asks for."""
     said = Said(inputs, reader)
     return output_model(**FORMS[output_model](said))

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from episodic_absa.backends.embedded.structural_risks import FoundRisk, find_risks
 from episodic_absa.language import clauses
-from episodic_absa.reader.reader import Reader
+from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.schemas.answers import Choice
 from episodic_absa.schemas.role_inputs import JudgeInputs, ListedPair, ReviewInputs, Validator2Inputs, ValidatorInputs
@@ -39,7 +39,7 @@ class Judged(NamedTuple):
 class Said:
     """The reader's pairs or, where Stage1 has spoken, Stage1's; the label of the text; what cues tell of the pairs."""
 
-    def __init__(self, inputs: Any, reader: Reader) -> None:
+    def __init__(self, inputs: Any, reader: TextReader) -> None:
         self._inputs, self._reader = inputs, reader
         self._reading = reader.read(inputs.text, inputs.language)
         label = self._reading.label

@@ -138,8 +138,8 @@ def _measured_notes(config: ExperimentConfig, estimate: RunEstimate) -> Iterator
     ]
     if any(condition.effort == "adaptive" for condition in varying):
         yield (
-            "adaptive looks again where something is at stake: in the estimate by the embedded engine's reading, "
-            "in lower nowhere, in upper everywhere."
+            "adaptive asks the model where the reader is in doubt, and debates where the answers leave a doubt: in the "
+            "estimate by the reader's answers, in lower never, in upper always."
         )
     if varying and config.file.pipeline.enable_validator and config.file.pipeline.enable_stage2:
         yield (

@@ -198,8 +198,7 @@ def _parts(sample: DerivedSample, trace: _Traced, ev_weights: tuple[float, ...])
         bundle=trace.bundle,
         overrides=sample.decisions,
         patches=output.patch_log,
-        changes=output.changes,
-        second_look=output.second_look,
+        decision=output.decision,
         meta=output.meta,
         error=(error.type, error.stage, trace.error_message) if error else None,
     )

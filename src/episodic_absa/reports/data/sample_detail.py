@@ -19,11 +19,10 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
+from episodic_absa.schemas.run_files.candidate_record import CandidateRecord, DecisionRecord
 from episodic_absa.schemas.run_files.output_line import OutputMeta
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.schemas.run_files.sample_record import OutputSecondLook
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.canonical_json import canonical_json
 
@@ -45,10 +44,8 @@ class SampleParts:
     bundle: AnyBundle | None = None
     overrides: tuple[OverrideDecision, ...] = ()
     patches: tuple[PatchLogEntry, ...] = ()
-    changes: tuple[ChangeRecord, ...] | None = None
+    decision: DecisionRecord | None = None
     """None under seed rules."""
-    second_look: OutputSecondLook | None = None
-    """None unless the pipeline is adaptive."""
     meta: OutputMeta | None = None
     error: tuple[str, str, str] | None = None
     """Type, stage and message."""
@@ -125,10 +122,11 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
         "adoption": _adoption(card, parts.ev_weights),
         "moderator": _moderator(parts.moderator),
     }
-    if parts.second_look is not None:
-        value["look"] = [parts.second_look.look, list(parts.second_look.stakes)]
-    if parts.changes is not None:
-        value["changes"] = [_change(change, names) for change in parts.changes]
+    if parts.decision is not None:
+        value["candidates"] = [_candidate(candidate, names) for candidate in parts.decision.candidates]
+        value["tau"] = parts.decision.tau
+        if parts.decision.reach is not None:
+            value["reach"] = parts.decision.reach
     if parts.error is not None:
         kind, stage, message = parts.error
         value["error"] = [kind, stage, names.quote(message)]
@@ -289,15 +287,12 @@ def _outcome(
     return (False, names.quote(rejected[change_id])) if change_id in rejected else (None, "")
 
 
-def _change(change: ChangeRecord, names: TermNames) -> list[Any]:
+def _candidate(candidate: CandidateRecord, names: TermNames) -> list[Any]:
     witnesses = [
-        [witness.who, witness.stance, names.quote(witness.quote), witness.at_home, witness.p]
-        for witness in change.witnesses
-        if witness.stance != "silent"
+        [witness.who, witness.stance, names.quote(witness.quote), witness.p] for witness in candidate.witnesses
     ]
-    polarities = [change.from_polarity, change.to_polarity]
-    edit = [change.kind, names.term(change.aspect_term), *polarities, names.term(change.to_term)]
-    return [*edit, change.adopted, change.reason, witnesses]
+    pair = [names.term(candidate.aspect_term), candidate.polarity, candidate.p]
+    return [*pair, candidate.is_of_stage1, candidate.is_in, candidate.reason, witnesses]
 
 
 def _adoption(card: Scorecard, weights: Sequence[float]) -> Json | None:

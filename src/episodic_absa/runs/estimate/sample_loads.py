@@ -1,7 +1,7 @@
 """Measures the requests of single samples: the embedded engine answers in place of the model.
 
 Its prompts have the length of the model's prompts, except where they quote earlier answers. Its validator shows for
-which samples a gate could open, and its reading shows where `effort: adaptive` looks again.
+which samples a gate could open, and its reading shows where `effort: adaptive` asks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -102,23 +102,23 @@ class _Analysis(NamedTuple):
     def certain(self, requests: Iterable[MeasuredRequest]) -> Iterator[MeasuredRequest]:
         """Yield the requests that are sent whatever the earlier answers are."""
         for request in requests:
-            is_second_look = self.settings.effort == "adaptive" and request.may_see_memory
+            is_where_in_doubt = self.settings.effort == "adaptive" and request.may_see_memory
             is_after_change = self.rules == "v3" and request.role in ("stage2_validator", "referee")
-            if not is_second_look and not is_after_change:
+            if not is_where_in_doubt and not is_after_change:
                 yield request
 
-    def possible(self, whole_look: Sequence[MeasuredRequest]) -> Iterator[MeasuredRequest]:
-        """Yield what may be sent at most, given the requests of a look at the whole sample."""
-        yield from whole_look
+    def possible(self, everybody: Sequence[MeasuredRequest]) -> Iterator[MeasuredRequest]:
+        """Yield what may be sent at most, given the requests of a pipeline that asks everybody."""
+        yield from everybody
         asks_after_change = self.rules == "v3" and self.settings.enable_stage2 and self.settings.effort == "full"
-        if asks_after_change and all(request.role != "stage2_validator" for request in whole_look):
+        if asks_after_change and all(request.role != "stage2_validator" for request in everybody):
             # The second validator reads what the first one reads, the pairs after the change.
-            first = [request for request in whole_look if request.role == "validator"]
+            first = [request for request in everybody if request.role == "validator"]
             yield from (request._replace(role="stage2_validator") for request in first)
-        looks_again = self.settings.enable_debate or self.settings.enable_stage2
-        if self.referee and looks_again and all(request.role != "referee" for request in whole_look):
+        asks_further = self.settings.enable_debate or self.settings.enable_stage2
+        if self.referee and asks_further and all(request.role != "referee" for request in everybody):
             # The referee reads the text and two lists of pairs, less than the first question with its answer.
-            yield from (request._replace(role="referee") for request in whole_look[:1])
+            yield from (request._replace(role="referee") for request in everybody[:1])
 
 
 class _Measured(NamedTuple):
@@ -138,7 +138,7 @@ class _Measuring:
         self._engine = EmbeddedReplier()
         self._pipelines: dict[_Analysis, Pipeline] = {}
         for condition in conditions:
-            for variant in (condition, self._looking_at_all(condition)):
+            for variant in (condition, self._asking_everybody(condition)):
                 if self._analysis(variant) not in self._pipelines:
                     self._pipelines[self._analysis(variant)] = self._pipeline(variant)
         self._slots = {condition.name: Load(tokens_in=_slot_tokens(config, condition)) for condition in conditions}
@@ -151,11 +151,12 @@ class _Measuring:
     def _load(self, condition: Condition, measured: Mapping[_Analysis, _Measured]) -> ConditionLoad:
         analysis = self._analysis(condition)
         requests, sample, stage1 = measured[analysis]
-        whole_look = measured[self._analysis(self._looking_at_all(condition))].requests
+        everybody = measured[self._analysis(self._asking_everybody(condition))].requests
         return ConditionLoad(
             requests,
             certain=tuple(analysis.certain(requests)),
-            possible=tuple(analysis.possible(whole_look)),
+            # The reader of the run is the reader of the estimate: what it does not doubt costs nothing.
+            possible=tuple(analysis.possible(everybody)) if requests else (),
             # With withhold: 1 every slot is empty, and the prompts are those of a condition without memory.
             gate_opens=condition.advice.withhold < 1
             and self._pipelines[analysis].supervisor.may_show_memory(condition, sample, stage1),
@@ -168,8 +169,8 @@ class _Measuring:
         result = await supervisor.run(sample, MemoryView(pipeline.memory), seed=_MEASURED_SEED)
         return _Measured(tuple(noting.requests), sample, result.stage1)
 
-    def _looking_at_all(self, condition: Condition) -> Condition:
-        """Return the condition with a second look at every sample, if it looks only where something is at stake."""
+    def _asking_everybody(self, condition: Condition) -> Condition:
+        """Return the condition with everybody asked about every sample, if it asks only where something is in doubt."""
         if self._analysis(condition).settings.effort != "adaptive":
             return condition
         return condition.model_copy(update={"pipeline": condition.pipeline.model_copy(update={"effort": "full"})})

@@ -64,7 +64,7 @@ def build_manifest(
         allowlist_sha256=hashes["allowlist_sha256"],
         recording_sha256=hashes["recording_sha256"],
         weights_sha256=hashes["weights_sha256"],
-        adoption_sha256=hashes.get("adoption_sha256"),
+        decision_sha256=hashes.get("decision_sha256"),
         gates_sha256=hashes.get("gates_sha256"),
         wording_sha256=hashes.get("wording_sha256"),
         reader_sha256=hashes.get("reader_sha256"),

@@ -11,7 +11,7 @@ from episodic_absa.vocabulary import AdviceFrom, Effort
 _PrincipleId = Annotated[str, Field(strict=True, pattern=r"^P-[A-Z]{3}-[0-9]{2}$")]
 _ONLY_FOR: Final[dict[str, AdviceFrom]] = {"store": "donor", "principle": "constant", "match_chars": "placebo"}
 _NEEDED_BY: Final[dict[AdviceFrom, str]] = {"donor": "store", "constant": "principle"}
-_NEVER_READS: Final[tuple[Effort, ...]] = ("one_call", "stage1")
+_NEVER_READS: Final[tuple[Effort, ...]] = ("reader", "one_call", "stage1")
 
 
 class AdviceOverlay(FrozenModel):

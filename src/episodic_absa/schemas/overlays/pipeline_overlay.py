@@ -20,7 +20,7 @@ def effort_problem(rules: Rules, *, effort: Effort | None, votes: int | None, jo
         return "effort: one_call is one joint ask; leave stage1.joint: false out"
     if rules == "v3":
         return None
-    if effort in ("one_call", "adaptive"):
+    if effort in ("reader", "one_call", "adaptive"):
         return f"effort: {effort} needs rules v3; this condition has rules {rules}"
     if votes_n > 1:
         return f"votes: {votes_n} needs rules v3; this condition has rules {rules}"

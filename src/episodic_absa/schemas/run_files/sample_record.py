@@ -21,10 +21,10 @@ from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.run import MemoryRecord, StoreDecision
 from episodic_absa.schemas.run_files.adoption import Adoption
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
+from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.vocabulary import ErrorType, Language, Look, Role, SentenceLabel, Split, Stake
+from episodic_absa.vocabulary import ErrorType, Language, ResultLabel, Role, Split
 
 SAMPLES_FORMAT: Final = "episodic_absa.samples"
 NANO: Final = 1_000_000_000
@@ -100,15 +100,8 @@ class FailureRecord(FrozenModel):
 class StageLabels(FrozenModel):
     """The labels of both stages, each read as the rules in force read the final one."""
 
-    stage1: SentenceLabel
-    stage2: SentenceLabel
-
-
-class OutputSecondLook(FrozenModel):
-    """How closely an adaptive pipeline looked at a sample again."""
-
-    look: Look
-    stakes: tuple[Stake, ...] = ()
+    stage1: ResultLabel
+    stage2: ResultLabel
 
 
 class Analysis(FrozenModel):
@@ -127,10 +120,8 @@ class Analysis(FrozenModel):
     patch_log: tuple[PatchLogEntry, ...] = ()
     override_decisions: tuple[OverrideDecision, ...] = ()
     override: OverrideOutcome = OverrideOutcome()
-    changes: tuple[ChangeRecord, ...] | None = None
-    """Every proposed change with its witnesses; None under seed rules."""
-    second_look: OutputSecondLook | None = None
-    """Of an adaptive pipeline."""
+    decision: DecisionRecord | None = None
+    """Every candidate with its witnesses; None under seed rules."""
     adoption: Adoption
     moderator: ModeratorOutput
     labels: StageLabels
@@ -141,7 +132,8 @@ class Analysis(FrozenModel):
     @property
     def final_sentiments(self) -> tuple[SentimentItem, ...]:
         """The sentiments behind the final tuples, with their evidence."""
-        return self.stage2_sentiments if self.adoption.adopt else self.stage1.atsa.sentiments
+        is_weighed = self.decision is not None
+        return self.stage2_sentiments if is_weighed or self.adoption.adopt else self.stage1.atsa.sentiments
 
     @property
     def stage2_sentiments(self) -> tuple[SentimentItem, ...]:

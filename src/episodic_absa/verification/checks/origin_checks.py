@@ -157,7 +157,7 @@ def check_samples(cell: CellFiles) -> Findings:
 
 
 _DECIDING: Final = {
-    "adoption_sha256": "table of adoption",
+    "decision_sha256": "file of decision weights",
     "gates_sha256": "file of gate thresholds",
     "wording_sha256": "file of the principles' texts under rules v3",
     "reader_sha256": "reader",
@@ -176,10 +176,13 @@ ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
 
 def _decision_findings(manifest: Manifest) -> Findings:
     try:
-        hashes = decision_hashes(recorded_experiment(manifest).pipeline, manifest.condition)
+        pipeline = recorded_experiment(manifest).pipeline
+        hashes = decision_hashes(pipeline, manifest.condition)
     except ConfigError:
         yield "the pipeline settings in the manifest contradict its condition"
         return
+    if pipeline.decision_weights is not None:
+        del hashes["decision_sha256"]  # the file of the experiment is out of reach; its hash stays in the manifest
     for key, what in _DECIDING.items():
         if key in hashes:
             yield None if hashes[key] == getattr(manifest, key) else f"the {what} is not the one of the run"

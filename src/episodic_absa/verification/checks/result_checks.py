@@ -2,29 +2,26 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from episodic_absa.final_tuples import is_sure_of_label, label_of_pairs, pairs
+from episodic_absa.final_tuples import label_of_pairs, pairs
 from episodic_absa.language import occurs
-from episodic_absa.pipeline.decision.pair_label import whole_text_label
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.schemas.absa import DebateSummary
-from episodic_absa.schemas.run_files.output_line import OutputLine
+from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.serialization.jsonl import split_lines
 from episodic_absa.verification.checks.findings import Check, Findings
-from episodic_absa.vocabulary import SentenceLabel
 
 
 def check_not_adopted_is_stage1(cell: CellFiles) -> Findings:
-    """The final tuples of a sample whose Stage2 was not adopted are exactly those of Stage1."""
+    """The final tuples of a sample whose Stage2 was not adopted are those of Stage1, but for their probabilities."""
     for uid, card in cell.cards.items():
         if card.adoption is not None and not card.adoption.adopt:
             yield (
                 None
-                if card.final_tuples == card.stage1_tuples
+                if _places(card.final_tuples) == _places(card.stage1_tuples)
                 else (f"{uid}: not adopted, and yet the final tuples are not Stage1's")
             )
 
@@ -38,7 +35,11 @@ def check_selected_stage(cell: CellFiles) -> Findings:
         if recorded != meant:
             yield f"{uid}: selected_stage is {recorded}, adoption says {meant}"
         else:
-            yield None if card.final_tuples == tuples else f"{uid}: the final tuples are not those of {meant}"
+            yield (
+                None
+                if _places(card.final_tuples) == _places(tuples)
+                else f"{uid}: the final tuples are not those of {meant}"
+            )
 
 
 def check_no_unguided_change(cell: CellFiles) -> Findings:
@@ -51,23 +52,15 @@ def check_no_unguided_change(cell: CellFiles) -> Findings:
 
 
 def check_label_agrees(cell: CellFiles) -> Findings:
-    """Under rules v3 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
-
-    Without pairs it is the label of the whole text, else neutral. Seed rules promise neither.
-    """
+    """Under rules v3 a label agrees with the pairs beside it; seed rules do not promise that."""
     for output in cell.outputs:
         final = output.final_result
-        if output.changes is None or final is None:
+        if output.decision is None or final is None:
             continue
         meant = label_of_pairs(final.final_tuples)
-        summary = output.debate.summary if output.debate else DebateSummary()
-        if meant is None:
-            meant = _label_without_pairs(output, summary)
-            yield None if meant == final.label else f"{output.uid}: its label is {final.label}, without pairs {meant}"
-            continue
-        is_quoted = bool(summary.sentence_evidence_spans) and summary.sentence_polarity == final.label
-        holds = meant == final.label or (is_quoted and not is_sure_of_label(final.final_tuples))
-        yield None if holds else f"{output.uid}: its label is {final.label}, its pairs say {meant}"
+        yield (
+            None if meant in (None, final.label) else f"{output.uid}: its label is {final.label}, its pairs say {meant}"
+        )
 
 
 def check_terms_in_text(cell: CellFiles) -> Findings:
@@ -117,10 +110,8 @@ _TERM_KEYED: Final = ("polarities", "aspect_evidence", "skip_counts")
 """Keys inside these are aspect terms or our own codes; an aspect term may be "time"."""
 
 
-def _label_without_pairs(output: OutputLine, summary: DebateSummary) -> SentenceLabel:
-    stages = [stage.validator for stage in (output.stage2, output.stage1) if stage is not None]
-    whole_text = whole_text_label(summary, *stages)
-    return "neutral" if whole_text is None else whole_text.label
+def _places(tuples: Iterable[FinalTuple]) -> list[FinalTuple]:
+    return [final_tuple.model_copy(update={"confidence": 0.0}) for final_tuple in tuples]
 
 
 def _keys(value: Any) -> Iterator[str]:
