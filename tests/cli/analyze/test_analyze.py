@@ -85,7 +85,7 @@ def test_json_is_the_line_of_a_run_and_the_text(tmp_path: Path) -> None:
     done = run_analyze(tmp_path, "--file", reviews, "--json", "--seed", 7)
     assert (done.returncode, done.stderr) == (0, "")
     korean, english = map(json.loads, done.stdout.splitlines())
-    told = "uid status stage1 debate stage2 patch_log changes adoption moderator final_result meta sample_index text"
+    told = "uid status stage1 debate stage2 patch_log decision adoption moderator final_result meta sample_index text"
     assert set(korean) == set(told.split())
     assert [(output["sample_index"], output["text"], output["status"]) for output in (korean, english)] == [
         (0, KOREAN, "ok"),

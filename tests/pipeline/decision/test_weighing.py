@@ -122,7 +122,7 @@ def test_a_result_holds_no_conflict_no_foreign_term_and_what_nobody_doubts(
 @settings(max_examples=200, deadline=None)
 @given(gathered(), weight_sets())
 def test_without_reader_and_proposal_the_result_is_stage1s(candidates: list[Candidate], weights: WeightSet) -> None:
-    of_stage1 = {}
+    of_stage1: dict[str, Candidate] = {}
     for held in candidates:
         of_stage1.setdefault(held.aspect_term, held._replace(witnesses=voices("stage1+")))
     assert all(record.is_in for record in weigh(list(of_stage1.values()), weights))

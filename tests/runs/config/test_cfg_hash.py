@@ -44,6 +44,7 @@ OTHER: dict[str, Any] = {
     "pipeline.enable_validator": False,
     "pipeline.reader": False,
     "pipeline.effort": "stage1",
+    "pipeline.decision_weights": "weights.yaml",
     "pipeline.votes": 3,
     "pipeline.vote_temperature": 0.5,
     "pipeline.enable_debate": False,
@@ -113,6 +114,7 @@ def _hash(folder: Path, changes: dict[str, Any], *, cell_name: str = "C2__seed42
     )
     (folder / "start.jsonl").touch()
     (folder / "answers.jsonl").touch()
+    (folder / "weights.yaml").write_bytes(weights.SHIPPED_WEIGHTS.read_bytes())
     config = load_experiment(path)
     start = config.file.episodic_memory.initial_store
     cell = next(cell for cell in evaluated_cells(config) if cell.name == cell_name)

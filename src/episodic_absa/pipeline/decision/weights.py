@@ -123,8 +123,9 @@ def load_decision_weights(path: Path = SHIPPED_WEIGHTS) -> DecisionWeights:
         ) from error
 
 
-def decision_sha256(path: Path = SHIPPED_WEIGHTS) -> str:
-    """Return the sha256 of a file of weights, by which runs tell on which weights their results depend."""
+def decision_sha256(named: Path | None = None) -> str:
+    """Return the sha256 of a file of weights, the shipped one by default: runs tell by it what they depend on."""
+    path = named or SHIPPED_WEIGHTS
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:

@@ -11,7 +11,7 @@ from episodic_absa.errors import ConfigError
 from episodic_absa.language import lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.placebo import placebo_sha256
-from episodic_absa.pipeline.decision.weights import SHIPPED_WEIGHTS, decision_sha256
+from episodic_absa.pipeline.decision.weights import decision_sha256
 from episodic_absa.pipeline.gate_reading import gate_rules_sha256
 from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell
@@ -108,14 +108,12 @@ def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str,
     }
 
 
-def _weights(config: ExperimentConfig) -> Path:
+def _weights(config: ExperimentConfig) -> Path | None:
     named = config.file.pipeline.decision_weights
-    return SHIPPED_WEIGHTS if named is None else config.resolve(named)
+    return None if named is None else config.resolve(named)
 
 
-def decision_hashes(
-    pipeline: PipelineSettings, condition: Condition, *, weights: Path = SHIPPED_WEIGHTS
-) -> dict[str, str]:
+def decision_hashes(pipeline: PipelineSettings, condition: Condition, *, weights: Path | None = None) -> dict[str, str]:
     """Return the hashes of what rules v3 add: weights, gates, texts of principles and, if it is heard, the reader.
 
     The keys are those of the manifest. Seed rules depend on none of them.
