@@ -8,7 +8,7 @@ import pytest
 from tests.pipeline import builders
 from tests.pipeline.decision.test_weighing import CONSERVATIVE, candidate
 
-from episodic_absa.backends.embedded.role_answers import answer_of
+from episodic_absa.backends.embedded import answer_of
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.episodes.episode_builder import outcome_of

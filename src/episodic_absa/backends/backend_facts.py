@@ -1,5 +1,6 @@
 """What a backend states about itself. The rest of the package asks these facts and never a provider's name."""
 
+from operator import attrgetter
 from typing import Protocol
 
 
@@ -9,37 +10,30 @@ class BackendFacts(Protocol):
     @property
     def name(self) -> str:
         """Provider and model, such as `openai:gpt-4o-mini`."""
-        ...
 
     @property
     def fingerprint(self) -> str | None:
         """The hash of what decides the answers besides the settings; None for a server, which may change unseen."""
-        ...
 
     @property
     def is_local(self) -> bool:
         """Whether answers are made in this process: no network, no cost."""
-        ...
 
     @property
     def is_reproducible(self) -> bool:
         """Whether equal questions always get equal answers."""
-        ...
 
     @property
     def needs_key(self) -> bool:
         """Whether an API key must be set in the environment."""
-        ...
 
     @property
     def honours_seed(self) -> bool:
         """Whether another seed may give another answer. A server may turn out not to."""
-        ...
 
     @property
     def shares_the_reader(self) -> bool:
         """Whether the embedded engine gives or gave the answers, so that the reader of rules v3 would repeat them."""
-        ...
 
 
 class RemoteFacts:
@@ -60,32 +54,10 @@ class PassedOnFacts:
         self._behind = behind
         self.name = behind.name
 
-    @property
-    def fingerprint(self) -> str | None:
-        """The fact of the wrapped backend."""
-        return self._behind.fingerprint
-
-    @property
-    def is_local(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.is_local
-
-    @property
-    def is_reproducible(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.is_reproducible
-
-    @property
-    def needs_key(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.needs_key
-
-    @property
-    def honours_seed(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.honours_seed
-
-    @property
-    def shares_the_reader(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.shares_the_reader
+    # Asked anew each time: a server may turn out not to honour a seed.
+    fingerprint = property(attrgetter("_behind.fingerprint"))
+    is_local = property(attrgetter("_behind.is_local"))
+    is_reproducible = property(attrgetter("_behind.is_reproducible"))
+    needs_key = property(attrgetter("_behind.needs_key"))
+    honours_seed = property(attrgetter("_behind.honours_seed"))
+    shares_the_reader = property(attrgetter("_behind.shares_the_reader"))

@@ -1,91 +1,64 @@
-"""Reads an XML file into nodes that know their line. defusedxml refuses document types, entities and references."""
+"""Reads an XML file into elements that know their line. defusedxml refuses document types, entities and references."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from xml.sax import SAXParseException
-from xml.sax.handler import ContentHandler
-from xml.sax.xmlreader import AttributesImpl, Locator
+from typing import Any, Final
+from xml.etree.ElementTree import Element, TreeBuilder
 
 from defusedxml.common import DTDForbidden
-from defusedxml.sax import parseString
+from defusedxml.ElementTree import DefusedXMLParser, ParseError
+from pydantic import JsonValue
 
 from episodic_absa.datasets.dataset_file import read_file, row_error
 from episodic_absa.errors import DatasetError
 from episodic_absa.serialization.quoted_value import shortened
 
-
-@dataclass(slots=True)
-class XmlNode:
-    """One element of the document."""
-
-    tag: str
-    attributes: dict[str, str]
-    line: int
-    children: list["XmlNode"] = field(default_factory=list)
-    text: str = ""
-    """The characters directly inside the element, without those of its children."""
-
-    def named(self, tag: str) -> Iterator["XmlNode"]:
-        """Yield the direct children with this tag."""
-        return (child for child in self.children if child.tag == tag)
-
-    def below(self, *tags: str) -> Iterator["XmlNode"]:
-        """Yield the nodes reached by walking down these tags."""
-        first, *rest = tags
-        for child in self.named(first):
-            if rest:
-                yield from child.below(*rest)
-            else:
-                yield child
+_LINE: Final = "\0line"
+"""The attribute that holds the line of an element; no XML file can hold one of this name."""
 
 
-def read_xml(path: Path) -> XmlNode:
+def read_xml(path: Path) -> Element:
     """Read the whole document and return its root element.
 
     Raises:
         DatasetError: the file cannot be read, is not valid XML or declares a document type; it names file and line.
     """
-    tree = _TreeHandler()
+    builder = _NumberingBuilder()
+    parser = DefusedXMLParser(target=builder, forbid_dtd=True)
+    # The wrapper of Python does not pass the place on.
+    builder.expat = parser.parser
     try:
-        parseString(read_file(path), tree, forbid_dtd=True)
-    except SAXParseException as error:
-        problem = f"not valid XML ({shortened(error.getMessage())}); correct the file there"
-        raise row_error(path, error.getLineNumber() or 1, problem) from error
+        parser.feed(read_file(path))
+        root: Element = parser.close()
+    except ParseError as error:
+        problem = f"not valid XML ({shortened(str(error).partition(':')[0])}); correct the file there"
+        raise row_error(path, error.position[0], problem) from error
     except DTDForbidden as error:
         problem = "a document type declaration is refused, because entities can hide other files; remove <!DOCTYPE>"
-        raise row_error(path, tree.line, problem) from error
+        raise row_error(path, builder.expat.CurrentLineNumber, problem) from error
     except (LookupError, ValueError) as error:
         raise DatasetError(
             f"{path}: cannot be decoded ({shortened(str(error))}); save it as UTF-8", path=path
         ) from error
-    return tree.document.children[0]
+    return root
 
 
-class _TreeHandler(ContentHandler):
-    """Builds the nodes from the parser's events; the parser's locator gives the lines."""
+def line_of(element: Element) -> int:
+    """Return the line in which an element begins."""
+    return int(element.attrib[_LINE])
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.document = XmlNode("", {}, 1)
-        self._open_nodes = [self.document]
-        self._place = Locator()
 
-    @property
-    def line(self) -> int:
-        """The line the parser is at."""
-        return self._place.getLineNumber() or 1
+def attributes_of(element: Element) -> dict[str, JsonValue]:
+    """Return the attributes that the file gives an element."""
+    return {name: value for name, value in element.attrib.items() if name != _LINE}
 
-    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - a name of SAX
-        self._place = locator
 
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802 - a name of SAX
-        node = XmlNode(name, dict(attrs.items()), self.line)
-        self._open_nodes[-1].children.append(node)
-        self._open_nodes.append(node)
+def text_of(element: Element) -> str:
+    """Return the characters directly inside an element, without those of its children."""
+    return "".join([element.text or "", *(child.tail or "" for child in element)])
 
-    def endElement(self, name: str) -> None:  # noqa: N802, ARG002 - a name of SAX
-        self._open_nodes.pop()
 
-    def characters(self, content: str) -> None:
-        self._open_nodes[-1].text += content
+class _NumberingBuilder(TreeBuilder):
+    expat: Any
+
+    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
+        return super().start(tag, {**attrs, _LINE: str(self.expat.CurrentLineNumber)})

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ValidationError
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
-from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys
-from episodic_absa.memory.episodes.store_guard import store_guard
+from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, store_guard
 from episodic_absa.schemas.memory_v1_1 import RiskTags
 from episodic_absa.schemas.stored.memory_v1_3 import (
     DEFAULT_NAMESPACE,

@@ -1,51 +1,56 @@
 """Builds the report of a cell or a grid from its files, without inference; writes report.html and report.json."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from episodic_absa.analysis.failures import failures_of
 from episodic_absa.analysis.finished_run import FinishedRun
+from episodic_absa.reports.data.answer.arms import arms_figure, arms_of, arms_table
 from episodic_absa.reports.data.answer.question_words import exploratory_mark, question_notes
-from episodic_absa.reports.data.answer.report_arms import arms_view
-from episodic_absa.reports.data.answer.report_strata import effect_tables, stratum_tables
+from episodic_absa.reports.data.answer.strata import effect_parts, part_figure, stratum_parts
+from episodic_absa.reports.data.comparisons import ComparisonPart, comparison_part
+from episodic_absa.reports.data.metric_tables import (
+    Groups,
+    MetricRow,
+    definitions_of,
+    metric_rows,
+    metric_tables,
+    quality_figures,
+    quality_intervals,
+    seed_rows,
+)
 from episodic_absa.reports.data.quality_views import QualityViews
-from episodic_absa.reports.data.report_cost import cost_view
+from episodic_absa.reports.data.report_cost import cost_table, cost_view
 from episodic_absa.reports.data.report_data import (
-    ComparisonView,
+    Arms,
+    ConditionCard,
     Explorer,
     ExplorerCell,
     ReportData,
     ReviewEntry,
 )
-from episodic_absa.reports.data.report_errors import error_rows, group_tables
+from episodic_absa.reports.data.report_errors import error_rows, error_table, group_table, group_tables
 from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, orphan_state, run_facts
-from episodic_absa.reports.data.report_integrity import certificate_of, integrity_of
+from episodic_absa.reports.data.report_integrity import cells_table, certificate_of, checks_table, integrity_of
 from episodic_absa.reports.data.report_memory import (
-    growth_panels,
-    impact_rows,
+    flow_figures,
+    growth_figures,
+    impact_table,
     latency_rows,
     memory_flows,
-    principle_uses,
+    principles_table,
+    withheld_table,
 )
 from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
-from episodic_absa.reports.data.report_tables import (
-    Groups,
-    comparison_view,
-    definitions_of,
-    metric_tables,
-    quality_intervals,
-    quality_panels,
-    seed_rows,
-)
-from episodic_absa.reports.data.report_words import (
-    failure_of,
-    headline_of,
-    notes_of,
-)
-from episodic_absa.reports.export.export_files import export_report
+from episodic_absa.reports.data.report_words import failure_of, headline_of, notes_of
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
+from episodic_absa.reports.plots.cost_plot import cost_plot
+from episodic_absa.reports.plots.figure import Figure
+from episodic_absa.reports.plots.latency_plot import latency_plot
 from episodic_absa.reports.report_values import report_json
+from episodic_absa.reports.saved_files import export_report
+from episodic_absa.reports.tables.table import Table
 from episodic_absa.runs.reading.finished_cells import Tell, tell_nobody
 from episodic_absa.runs.reading.verified_files import CELL_MARK
 from episodic_absa.serialization.csv_text import replace_file
@@ -102,64 +107,98 @@ def is_without_text(root: Path) -> bool:
 def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_text: bool = True) -> ReportData:
     """Return the values of the page of one cell, or of a whole grid."""
     groups: Groups = run.asked_groups or {run.cells[0].condition: [run.cells[0]]}
-    rows = seed_rows(run)
-    intervals = quality_intervals(groups)
+    by_condition = {name: [samples[cell.path] for cell in group] for name, group in groups.items()}
+    rows, intervals = seed_rows(run), quality_intervals(groups)
     cards = condition_cards(groups, rows, intervals)
-    tables = metric_tables(rows, list(groups), intervals)
+    facts = run_facts(groups, by_condition)
     comparisons = tuple(
-        comparison_view(
+        comparison_part(
             compared.comparison,
             exploratory_mark(compared.parts),
             is_added=any(part.is_added for part in compared.parts),
         )
         for compared in run.grid_comparisons
     )
-    by_condition = {name: [samples[cell.path] for cell in group] for name, group in groups.items()}
-    facts = run_facts(groups, by_condition)
-    states = (*map(cell_state, run.cells), *map(orphan_state, run.orphans))
     headline, power = headline_of(facts, cards, comparisons)
-    shown = [row.metric for table in tables for row in (*table.rows, *table.counts)]
-    compared = [row.metric for comparison in comparisons for row in comparison.rows]
+    states = (*map(cell_state, run.cells), *map(orphan_state, run.orphans))
+    only_build = run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else ""
+    questions = question_notes(run.question) if run.is_grid else ()
+    by_question = metric_rows(rows, list(groups), intervals)
+    quality = QualityViews(
+        cost=cost_view(groups, by_condition, cards, rows, intervals) if run.is_grid else None,
+        errors=error_rows(groups, cards),
+        groups=group_tables(groups, by_condition, cards),
+    )
+    arms = arms_of(run, cards) if facts.with_gold else None
+    parts = (*stratum_parts(run.strata), *(effect_parts(run.principle_effects) if run.is_grid else ()))
+    integrity, certificate = integrity_of(run), certificate_of(run)
+    flows, latency = memory_flows(groups, cards), latency_rows(by_condition, cards)
+    of_metrics = tuple(metric_tables(by_question, rows, [card.name for card in cards]))
+    tables = (
+        *of_metrics,
+        *_quality_tables(quality, cards),
+        *([arms_table(arms)] if arms else []),
+        *(comparison.table for comparison in comparisons),
+        *(part.table for part in parts),
+        *filter(None, (withheld_table(flows), principles_table(by_condition, cards), impact_table(groups, cards))),
+        *([checks_table(integrity)] if integrity.verified else []),
+        *([certificate.table] if certificate else []),
+        cells_table(states),
+    )
+    figures = (
+        *_quality_figures(arms, by_question.get("quality", ()), cards, quality),
+        *map(part_figure, parts),
+        *flow_figures(flows),
+        *growth_figures(groups, cards),
+        *([Figure("time_without_waiting", latency_plot(latency))] if latency else []),
+    )
+    shown = [row.name.metric for table in of_metrics for row in table.rows]
+    compared = [row.metric for part in comparisons for row in part.comparison.metrics]
     return ReportData(
         scope="grid" if run.is_grid else "cell",
         title=_title(run),
         facts=facts,
-        mark=comparisons[0].exploratory if comparisons else None,
         headline=headline,
-        failure=failure_of(failures_of(run.cells), with_text=with_text),
         power=power,
-        arms=arms_view(run, cards) if facts.with_gold else None,
-        notes=(
-            *(question_notes(run.question) if run.is_grid else ()),
-            *notes_of(
-                facts,
-                states,
-                only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
-            ),
-        ),
+        failure=failure_of(failures_of(run.cells), with_text=with_text),
+        notes=(*questions, *notes_of(facts, states, only_build=only_build)),
         cells=states,
         conditions=cards,
-        panels=quality_panels(tables, [(card.name, card.colour) for card in cards]),
-        views=QualityViews(
-            cost=cost_view(groups, by_condition, cards, rows, intervals) if run.is_grid else None,
-            errors=error_rows(groups, cards),
-            groups=group_tables(groups, by_condition, cards),
-        ),
-        tables=tables,
+        tables={table.name: table for table in tables},
+        figures={figure.name: figure for figure in figures},
         definitions=definitions_of([*shown, *compared]),
+        arms=arms,
+        quality=quality,
         comparisons=comparisons,
-        strata=stratum_tables(run.strata),
-        effects=effect_tables(run.principle_effects) if run.is_grid else (),
-        growth=growth_panels(groups, cards),
-        flows=memory_flows(groups, cards),
-        principles=principle_uses(by_condition, cards),
-        impact=impact_rows(groups, cards),
-        latency=latency_rows(by_condition, cards),
-        integrity=integrity_of(run),
-        certificate=certificate_of(run),
+        strata=tuple(part for part in parts if part.pair),
+        effects=tuple(part for part in parts if not part.pair),
+        flows=flows,
+        latency=latency,
+        integrity=integrity,
+        certificate=certificate,
         explorer=_explorer(run.by_condition or groups, samples, _first_pair(comparisons, groups)),
         with_text=with_text,
     )
+
+
+def _quality_tables(quality: QualityViews, cards: Sequence[ConditionCard]) -> Iterator[Table]:
+    for groups in quality.groups:
+        yield group_table(groups, [card.name for card in cards])
+    if quality.cost:
+        yield cost_table(quality.cost)
+    if quality.errors:
+        yield error_table(quality.errors)
+
+
+def _quality_figures(
+    arms: Arms | None, rows: Sequence[MetricRow], cards: Sequence[ConditionCard], quality: QualityViews
+) -> Iterator[Figure]:
+    if arms:
+        yield arms_figure(arms)
+    yield from quality_figures(rows, [(card.name, card.colour) for card in cards])
+    if quality.cost:
+        yield Figure("quality_over_cost_micro", cost_plot(quality.cost, "micro"))
+        yield Figure("quality_over_cost_macro", cost_plot(quality.cost, "macro"))
 
 
 def _title(run: FinishedRun) -> str:
@@ -182,9 +221,9 @@ def _write(directory: Path, data: ReportData) -> tuple[Path, Path]:
     return page, values
 
 
-def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[str, str]:
+def _first_pair(comparisons: Sequence[ComparisonPart], groups: Groups) -> tuple[str, str]:
     """Return the conditions that the explorer opens with: those of the first comparison, else the first condition."""
-    return (comparisons[0].a, comparisons[0].b) if comparisons else (next(iter(groups)), "")
+    return (comparisons[0].comparison.a, comparisons[0].comparison.b) if comparisons else (next(iter(groups)), "")
 
 
 def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
@@ -195,23 +234,11 @@ def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[
     order = dict.fromkeys(uid for cell_samples in of_cells for uid in cell_samples.reviews)
     return Explorer(
         cells=tuple(
-            ExplorerCell(
-                condition=cell.condition,
-                seed=cell.manifest.seed,
-                order=cell.manifest.order if with_orders else 0,
-            )
+            ExplorerCell(cell.condition, cell.manifest.seed, cell.manifest.order if with_orders else 0)
             for cell in cells
         ),
         reviews=tuple(
-            ReviewEntry(
-                uid=uid,
-                text=reviews[uid].text,
-                language=reviews[uid].language,
-                domain=reviews[uid].domain,
-                case_type=reviews[uid].case_type,
-                gold=reviews[uid].gold,
-                cells=tuple(cell_samples.samples.get(uid) for cell_samples in of_cells),
-            )
+            ReviewEntry(uid, reviews[uid], tuple(cell_samples.samples.get(uid) for cell_samples in of_cells))
             for uid in order
         ),
         first=first,

@@ -1,11 +1,12 @@
 """Runs one cell from its manifest to its last commit. It needs plain data only, so that any process can run it."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.provider_facts import facts_of
@@ -16,13 +17,12 @@ from episodic_absa.memory.memory_store import Scratch
 from episodic_absa.pipeline.composition import Pipeline
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.cell_store import CellStore
-from episodic_absa.runs.config.cells import cell_named
+from episodic_absa.runs.config.cells import Cell, cell_named
 from episodic_absa.runs.config.cfg_hash import cfg_hash
 from episodic_absa.runs.config.config_differences import differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.engines.sample_engine import Analysis, CellWork, LocalEngine, SampleEngine
-from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
+from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline, open_backend
 from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes, samples
 from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
@@ -32,7 +32,6 @@ from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest, re
 from episodic_absa.runs.reading.verified_files import forget_verification
 from episodic_absa.runs.records.cell_manifest import build_manifest
 from episodic_absa.runs.records.recorded_sample import Recorder
-from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import RUN_META, STORE, Redo, Resumed, RunDirectory
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.absa import Sample
@@ -99,6 +98,46 @@ class CellSpec:
     """True leaves samples failed that failed in an earlier run."""
 
 
+class CellWork(NamedTuple):
+    """The samples of a cell that are to be analysed."""
+
+    config: ExperimentConfig
+    cell: Cell
+    pipeline: Pipeline
+    """Its memory is that of the cell before the first sample."""
+    samples: Sequence[Sample]
+    """All of the cell, also those that are committed."""
+    first_index: int
+    kept: Mapping[int, SampleRecord]
+    """Samples from `first_index` on that are committed as they were recorded."""
+
+
+Commit = Callable[[int, SampleResult | SampleFailure | SampleRecord], None]
+AnalyseCell = Callable[[CellWork, Commit], Awaitable[Speculation]]
+"""Commits every sample from the first index on, in order, and returns what speculation cost."""
+
+
+async def analyse_here(work: CellWork, commit: Commit) -> Speculation:
+    """Analyse the samples of a cell in this process."""
+    experiment = work.config.file.experiment
+    ordered = OrderedRun(
+        work.pipeline.supervisor,
+        work.pipeline.memory,
+        work.samples,
+        commit,
+        first_index=work.first_index,
+        kept=work.kept,
+        seed=work.cell.seed,
+        used_in_eval=not work.cell.is_build,
+        pace=Pace(
+            samples_ahead=2 * experiment.concurrency,
+            speculate_ahead=experiment.speculate_ahead if experiment.speculate else 0,
+        ),
+    )
+    await ordered.run()
+    return Speculation(redone_samples=ordered.redone_n, wasted_calls=ordered.wasted_calls_n)
+
+
 def _ignore(progress: CellProgress) -> None:
     """Stand in where nobody follows the progress."""
 
@@ -108,7 +147,7 @@ async def run_cell(
     *,
     backend: Backend | None = None,
     data: ExperimentData | None = None,
-    engine: SampleEngine | None = None,
+    analyse: AnalyseCell = analyse_here,
     on_progress: Callable[[CellProgress], None] = _ignore,
 ) -> CellProgress:
     """Run the samples of a cell that are not committed yet or failed, and return what the cell came to.
@@ -117,7 +156,7 @@ async def run_cell(
         spec: the cell.
         backend: answers instead of the one that the config names; the caller closes it.
         data: the experiment's samples, if they are loaded and the question of the grid is fixed already.
-        engine: analyses the samples; None analyses them in this process.
+        analyse: analyses the samples.
         on_progress: called after every commit; an error that it raises ends the run, which can be resumed.
 
     Raises:
@@ -125,13 +164,12 @@ async def run_cell(
     """
     if backend is None:
         async with open_backend(spec.config, use_cache_file=spec.use_cache_file) as opened:
-            return await run_cell(spec, backend=opened.backend, data=data, engine=engine, on_progress=on_progress)
+            return await run_cell(spec, backend=opened.backend, data=data, analyse=analyse, on_progress=on_progress)
     if data is None:
         data = ExperimentData(spec.config)
         # No grid is in charge: the first of its cells fixes the question.
         fix_question(spec.config, data)
-    engine = engine or LocalEngine(spec.config.file.experiment.concurrency)
-    return await _CellRun(spec, backend, data, engine, on_progress).run()
+    return await _CellRun(spec, backend, data, analyse, on_progress).run()
 
 
 class _CellRun:
@@ -142,14 +180,14 @@ class _CellRun:
         spec: CellSpec,
         backend: Backend,
         data: ExperimentData,
-        engine: SampleEngine,
+        analyse: AnalyseCell,
         on_progress: Callable[[CellProgress], None],
     ) -> None:
         self._spec = spec
         self._config = spec.config
         self._cell = cell_named(spec.config, spec.cell)
         self._backend = backend
-        self._engine = engine
+        self._analyse = analyse
         self._on_progress = on_progress
         self._data = data
         self._labelled = data.samples_of(self._cell)
@@ -159,7 +197,7 @@ class _CellRun:
             self._cell,
             data,
             start_sha256=store_sha256(spec.start_store) if spec.start_store else None,
-            seed_supported=backend.honours_seed and engine.honours_seed,
+            seed_supported=backend.honours_seed,
             answers_shared=_answers_are_shared(spec),
         )
         self._restarts = False
@@ -275,46 +313,19 @@ class _CellRun:
     async def _run_samples(self, directory: RunDirectory, pipeline: Pipeline, resumed: Resumed) -> RunMeta:
         started = datetime.now(UTC)
         samples = [labelled.sample for labelled in self._labelled]
-        left = {index: samples[index] for index in range(resumed.next_index, len(samples)) if index not in resumed.kept}
-        async with self._engine.analysing(CellWork(self._cell, pipeline, left)) as analysis:
-            ordered = self._ordered_run(directory, pipeline, analysis, samples, resumed)
-            await ordered.run()
+        work = CellWork(self._config, self._cell, pipeline, samples, resumed.next_index, resumed.kept)
+        speculation = await self._analyse(
+            work, lambda index, outcome: self._commit(directory, pipeline.memory, index, outcome)
+        )
         ended = datetime.now(UTC)
-        condition, elsewhere = self._cell.condition, analysis.speculation
+        condition = self._cell.condition
         return RunMeta(
             condition=condition.name,
             memory_mode=condition.memory_mode,
             started_at=started.isoformat(),
             ended_at=ended.isoformat(),
             seconds=round((ended - started).total_seconds(), 3),
-            speculation=Speculation(
-                redone_samples=ordered.redone_n + elsewhere.redone_samples,
-                wasted_calls=ordered.wasted_calls_n + elsewhere.wasted_calls,
-            ),
-        )
-
-    def _ordered_run(
-        self,
-        directory: RunDirectory,
-        pipeline: Pipeline,
-        analysis: Analysis,
-        samples: Sequence[Sample],
-        resumed: Resumed,
-    ) -> OrderedRun:
-        experiment = self._config.file.experiment
-        return OrderedRun(
-            analysis.supervisor,
-            pipeline.memory,
-            samples,
-            lambda index, outcome: self._commit(directory, pipeline.memory, index, outcome),
-            first_index=resumed.next_index,
-            kept=resumed.kept,
-            seed=self._cell.seed,
-            used_in_eval=not self._cell.is_build,
-            pace=Pace(
-                samples_ahead=analysis.samples_ahead,
-                speculate_ahead=experiment.speculate_ahead if experiment.speculate else 0,
-            ),
+            speculation=speculation,
         )
 
     def _commit(

@@ -89,7 +89,7 @@ class OrderedRun:
         self,
         supervisor: Supervisor,
         orchestrator: EpisodicOrchestrator,
-        samples: Sequence[Sample] | AsyncIterator[Sample],
+        samples: Sequence[Sample] | Mapping[int, Sample] | AsyncIterator[Sample],
         commit: Callable[[int, SampleResult | SampleFailure | SampleRecord], None],
         *,
         first_index: int = 0,
@@ -132,7 +132,8 @@ class OrderedRun:
                 yield index, sample
                 index += 1
         else:
-            for index in range(self._turn, len(self._samples)):
+            places = self._samples if isinstance(self._samples, Mapping) else range(self._turn, len(self._samples))
+            for index in places:
                 yield index, self._samples[index]
 
     async def _run_one(self, index: int, sample: Sample, slots: asyncio.Semaphore) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from episodic_absa.backends.backend import Reply, Usage
-from episodic_absa.backends.cache.response_cache import ResponseCache, Turns
+from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.errors import BackendError
 
 
@@ -23,22 +23,12 @@ class RequestCounts:
     usage: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
     """Usage of the requests that were sent, with that of failed ones as far as the server said so."""
 
-    def plus(self, other: "RequestCounts") -> "RequestCounts":
-        """Return the sum of what two processes counted."""
-        return RequestCounts(
-            sent_n=self.sent_n + other.sent_n,
-            answered_n=self.answered_n + other.answered_n,
-            in_flight_n=self.in_flight_n + other.in_flight_n,
-            cached_n=self.cached_n + other.cached_n,
-            usage=self.usage.plus(other.usage),
-        )
-
 
 class CountingCache(ResponseCache):
     """A response cache that counts the cost of its misses."""
 
-    def __init__(self, location: Path | str | None, *, turns: Turns | None = None) -> None:
-        super().__init__(location, turns=turns)
+    def __init__(self, location: Path | str | None) -> None:
+        super().__init__(location)
         self._under_way_n = 0
         self._answered_n = 0
         self._usage = Usage(cost_usd=0.0)

@@ -5,6 +5,7 @@ only its user may read: review text stands in most of its files.
 """
 
 import errno
+import fcntl
 import os
 import weakref
 from contextlib import suppress
@@ -38,8 +39,21 @@ class DurableFile:
         if not existed:
             sync_directory(path.parent)
 
-    def append(self, data: bytes, *, at: int) -> None:
-        """Write all of `data` at the end, which must be `at`, and wait until it is on disk.
+    def lock(self) -> bool:
+        """Keep other processes out until the file is closed; return whether none was first."""
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def append(self, data: bytes, *, at: int, waits: bool = True) -> None:
+        """Write all of `data` at the end, which must be `at`.
+
+        Args:
+            data: what to write.
+            at: the size of the file.
+            waits: until it is on disk; else `sync` does.
 
         Raises:
             OSError: nothing was written; it names the file.
@@ -52,7 +66,8 @@ class DurableFile:
             self._undo(at)
             raise named(error, self._path) from error
         try:
-            self.sync()
+            if waits:
+                self.sync()
         except OSError as error:
             self._undo(at)
             raise FsyncFailedError(error.errno, f"fsync failed: {error.strerror}", str(self._path)) from error

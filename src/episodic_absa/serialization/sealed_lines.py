@@ -66,25 +66,6 @@ def opened(line: bytes) -> OpenedLine:
     return OpenedLine(line, NO_CHECKSUM)
 
 
-def body_behind(line: bytes, previous: bytes | None) -> bytes:
-    """Return a line without its seal, held against the line before it alone.
-
-    Args:
-        line: with or without line end.
-        previous: the line before; None for the first line.
-
-    Raises:
-        BrokenLineError: the checksum does not fit, or the line before has one and this line has none.
-    """
-    body, stated = opened(line)
-    before = NO_CHECKSUM if previous is None else opened(previous).checksum
-    if before and not stated:
-        raise BrokenLineError(NO_SEAL)
-    if stated and stated != checksum_of(body, before):
-        raise BrokenLineError(DOES_NOT_FIT)
-    return body
-
-
 class SealChain:
     """Follows the lines of one file in their order. The first line decides whether the file is sealed.
 

@@ -133,7 +133,7 @@ def _copy(check: "_Check", draft: Path) -> None:
                 writer.rows("INSERT INTO facts (name, value) VALUES (?, ?)", fact)
             for key, counts in counts_of_verdicts(check.standing.values()).items():
                 numbered = (additions.namespace(key[0]), *key[1:], *counts)
-                writer.rows(f"INSERT INTO terms VALUES ({', '.join('?' * len(numbered))})", numbered)  # noqa: S608
+                writer.rows(f"INSERT INTO terms VALUES ({', '.join('?' * len(numbered))})", numbered)  # noqa: S608 - constants
     finally:
         target.close()
 
@@ -182,7 +182,7 @@ class _Check:
                 continue
             _, namespace, source, group, body, seal = row
             body, seal = bytes(body), bytes(seal)
-            seals = {seal_of(body, number, one) for one in before}
+            seals = {seal_of(body, number, seal_before) for seal_before in before}
             reason, content = self._content(table, number, body)
             if body and before and seal not in seals and number == last.number + 1:
                 reason = "its seal does not fit: it is not what was written"

@@ -199,7 +199,7 @@ def test_openai_gets_schemas_that_its_strict_mode_accepts(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     replier = LlmReplier(make_settings())
-    parameters = replier._parameters_for(model, schema=True)
+    parameters = replier._parameters(model, schema=True)
     sent = replier._connection.model.prepare_request(None, parameters)[1].output_object
     assert sent is not None
     assert sent.strict is not has_free_keys(model)

@@ -1,10 +1,10 @@
 """The answers of a response cache in PostgreSQL: for processes on several machines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
-from episodic_absa.backends.backend import Reply, Usage
+from episodic_absa.backends.cache.kept_answers import Cursor, Execute, KeptAnswers, ResultT
 from episodic_absa.errors import ConfigError, DatabaseError
 from episodic_absa.postgres.connection import Connection, connect
 from episodic_absa.postgres.lasting_connection import LastingConnection
@@ -28,23 +28,9 @@ TABLES: Final = TableSet(
     ((_CREATE,),),
     {"answers": frozenset({"key", "text", "tokens_in", "tokens_out", "cost_usd", "model"})},
 )
-_COLUMNS: Final = "key, text, tokens_in, tokens_out, cost_usd, model"
-_FIND: Final = f"SELECT {_COLUMNS} FROM {_ANSWERS} WHERE key = ANY(%s)"  # noqa: S608 - constants
-# All processes take rows in the order of their keys: two that write the same ones never wait for each other.
-_KEEP: Final = f"""
-INSERT INTO {_ANSWERS} ({_COLUMNS})
-SELECT * FROM unnest(%s::text[], %s::bytea[], %s::bigint[], %s::bigint[], %s::float8[], %s::bytea[]) AS arrived (key)
-ORDER BY arrived.key
-ON CONFLICT (key) DO NOTHING
-RETURNING key
-"""  # noqa: S608 - constants
-_REMOVE: Final = f"""
-DELETE FROM {_ANSWERS}
-WHERE key IN (SELECT key FROM {_ANSWERS} WHERE key = ANY(%s) ORDER BY key FOR UPDATE)
-"""  # noqa: S608 - constants
 
 
-class PostgresAnswers:
+class PostgresAnswers(KeptAnswers):
     """Answers in one table of a database: one connection reads, the other writes, each in a thread of its own.
 
     A server that is restarted is waited for: whatever was asked of it can be asked again, and gives the same.
@@ -63,25 +49,25 @@ class PostgresAnswers:
                 self._reader.connection.close()
                 raise
 
-    def find(self, key: str) -> Reply | None:
-        """Look one answer up."""
-        with _config_errors():
-            return self._reader.run(lambda connection: _found(connection, [key])).get(key)
-
-    def commit(self, batch: Mapping[str, Reply]) -> dict[str, Reply]:
-        """Write all or nothing, on the server's disk when it returns; return what another process wrote first."""
-        with _config_errors():
-            return self._writer.run(lambda connection: _kept(connection, batch))
-
-    def remove(self, keys: Sequence[str]) -> None:
-        """Remove answers; they are gone from the server's disk when it returns."""
-        with _config_errors():
-            self._writer.run(lambda connection: connection.execute(_REMOVE, (list(keys),)))
-
     def close(self) -> None:
         """Close both connections."""
         self._reader.connection.close()
         self._writer.connection.close()
+
+    def _read(self, work: Callable[[Execute], ResultT]) -> ResultT:
+        with _config_errors():
+            return self._reader.run(lambda connection: work(_execute(connection)))
+
+    def _write(self, work: Callable[[Execute], ResultT]) -> ResultT:
+        def in_transaction(connection: Connection) -> ResultT:
+            with connection.transaction():
+                return work(_execute(connection))
+
+        with _config_errors():
+            return self._writer.run(in_transaction)
+
+    def _stored_model(self, model: str) -> bytes:
+        return model.encode("utf-8", "surrogatepass")
 
 
 def cache_database(address: str) -> PostgresLocation:
@@ -112,39 +98,14 @@ def check_database(address: str) -> None:
             check_tables(connection, location, TABLES)
 
 
-def _found(connection: Connection, keys: list[str]) -> dict[str, Reply]:
-    # Binary: a cost comes back bit for bit, whatever the server's extra_float_digits.
-    return {
-        key: Reply(_text(text), Usage(tokens_in, tokens_out, cost_usd), _text(model), cached=True)
-        for key, text, tokens_in, tokens_out, cost_usd, model in connection.execute(_FIND, (keys,), binary=True)
-    }
+def _execute(connection: Connection) -> Execute:
+    def execute(statement: str, parameters: tuple[Any, ...]) -> Cursor:
+        # Binary: a cost comes back bit for bit, whatever the server's extra_float_digits.
+        named = statement.replace(" answers ", f" {_ANSWERS} ").replace("?", "%s")
+        cursor: Cursor = connection.execute(named, parameters, binary=True)
+        return cursor
 
-
-def _kept(connection: Connection, batch: Mapping[str, Reply]) -> dict[str, Reply]:
-    earlier: dict[str, Reply] = {}
-    left = sorted(batch)
-    with connection.transaction():
-        # Once, unless another process removes an answer between the two statements.
-        while left:
-            rows = [(key, batch[key], batch[key].usage) for key in left]
-            columns = (
-                left,
-                [reply.text.encode("utf-8", "surrogatepass") for _, reply, _ in rows],
-                [usage.tokens_in for _, _, usage in rows],
-                [usage.tokens_out for _, _, usage in rows],
-                [usage.cost_usd for _, _, usage in rows],
-                [reply.model.encode("utf-8", "surrogatepass") for _, reply, _ in rows],
-            )
-            written = {key for (key,) in connection.execute(_KEEP, columns)}
-            left = [key for key in left if key not in written]
-            if left:
-                earlier |= _found(connection, left)
-                left = [key for key in left if key not in earlier]
-    return earlier
-
-
-def _text(stored: bytes) -> str:
-    return stored.decode("utf-8", "surrogatepass")
+    return execute
 
 
 @contextmanager

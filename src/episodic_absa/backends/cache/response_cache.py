@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
 from episodic_absa.backends.backend import Reply
-from episodic_absa.backends.cache.kept_answers import KeptAnswers, open_answers
+from episodic_absa.backends.cache.answer_file import AnswerFile
+from episodic_absa.backends.cache.kept_answers import KeptAnswers
+from episodic_absa.backends.cache.postgres_cache import PostgresAnswers
 from episodic_absa.errors import NO_USAGE
+from episodic_absa.postgres.location import is_postgres
 
 _RECENT_ANSWERS: Final = 4096
 
@@ -50,7 +53,7 @@ class ResponseCache:
 
     def __init__(self, location: Path | str | None, *, turns: Turns | None = None) -> None:
         self._turns = turns
-        self._file = None if location is None else open_answers(location)
+        self._file = None if location is None else _open_answers(location)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache")
         self._lookups = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache-lookups")
         # With a file or a database these are the recent answers, without one all of them.
@@ -209,6 +212,10 @@ class ResponseCache:
         self._known[key] = replace(reply, waited_s=0.0)
         if self._file is not None and len(self._known) > _RECENT_ANSWERS:
             self._known.popitem(last=False)
+
+
+def _open_answers(location: Path | str) -> KeptAnswers:
+    return PostgresAnswers(str(location)) if is_postgres(location) else AnswerFile(Path(location))
 
 
 @dataclass(slots=True)

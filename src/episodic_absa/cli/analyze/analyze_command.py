@@ -7,7 +7,7 @@ import typer
 
 from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.cli.memory.memory_commands import DEFAULT_STORE
-from episodic_absa.cli.shared_options import RayAddress, complete_version
+from episodic_absa.cli.shared_options import RayAddress, ShardOf, complete_version
 from episodic_absa.vocabulary import Effort, Language
 
 EXIT_SOME_FAILED = 1
@@ -88,6 +88,7 @@ def analyze(
         typer.Option(help="Where a file is analysed: on this machine, or by the workers of a Ray cluster."),
     ] = "local",
     ray_address: RayAddress = None,
+    shard: ShardOf = None,
     record: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record every answer to a file, for replay:FILE.")
     ] = None,
@@ -99,7 +100,6 @@ def analyze(
     """
     from episodic_absa.analyzer import Analyzer
     from episodic_absa.backends.provider_facts import facts_of
-    from episodic_absa.batch.batch_plan import EngineSettings
     from episodic_absa.cli.analyze.analysed_rows import BatchOptions, analyse_rows
     from episodic_absa.cli.analyze.analyze_options import (
         choose_backend,
@@ -110,7 +110,14 @@ def analyze(
         store_file,
     )
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run, run_one
-    from episodic_absa.cli.analyze.cluster_run import analyse_files, read_files, refuse_engine_options
+    from episodic_absa.cli.analyze.cluster_run import (
+        beside_stdout,
+        processes_of,
+        read_files,
+        refuse_cluster,
+        refuse_engine_options,
+        reviews_of_shard,
+    )
     from episodic_absa.cli.analyze.file_run import FileOutputs, run_file
     from episodic_absa.cli.analyze.review_input import MOST_PAGES, as_unicode, read_input
     from episodic_absa.cli.output import say
@@ -123,9 +130,11 @@ def analyze(
     reviews = read(texts or [], file, text_column=text_column, uid=uid)
     # Checked before the backend is created: a misspelt name must not leave an empty recording behind.
     flags = load_condition(condition, conditions)
+    reviews = reviews_of_shard(reviews, shard, flags)
     require_store_use(store, flags)
     refuse_overlaid_effort(effort, flags)
     chosen = choose_backend(backend, base_url=base_url, record=record)
+    refuse_cluster(engine, flags, chosen.backbone)
     require_free_targets(
         out=out,
         summary=summary,
@@ -138,7 +147,6 @@ def analyze(
         },
     )
     uid = uid and as_unicode(uid, "--uid")
-    options = BatchOptions(language=language, uid=uid, concurrency=concurrency, processes=processes)
     is_table = reviews.path is not None
     if reviews.note:
         say(reviews.note)
@@ -149,22 +157,23 @@ def analyze(
         is_embedded=facts_of(chosen.backbone).shipped_fingerprint is not None,
     )
     pipeline = None if effort is None else PipelineSettings(effort=effort)
-    if engine == "ray":
-        settings = EngineSettings(chosen.backbone, flags, pipeline, None, seed)
-        failed_n = analyse_files(settings, store or DEFAULT_STORE, reviews, options, outputs, address=ray_address)
-        raise typer.Exit(EXIT_SOME_FAILED if failed_n else 0)
-    with Analyzer(
-        backend=chosen.backbone,
-        condition=condition,
-        conditions=conditions,
-        store=store or DEFAULT_STORE,
-        pipeline=pipeline,
-        seed=seed,
-    ) as analyzer:
+    with (
+        Analyzer(
+            backend=chosen.backbone,
+            condition=condition,
+            conditions=conditions,
+            store=store or DEFAULT_STORE,
+            pipeline=pipeline,
+            seed=seed,
+        ) as analyzer,
+        processes_of(engine, processes, ray_address) as shared_out,
+    ):
+        options = BatchOptions(language=language, uid=uid, concurrency=concurrency, processes=shared_out)
         failed_n = 0
         by_the_page = explain or not (is_table or reviews.rows_n > MOST_PAGES)
         if out is not None or summary is not None or not (as_json or by_the_page):
-            failed_n = run_file(analyse_rows(analyzer, reviews.rows, options), reviews, outputs)
+            rows = analyse_rows(analyzer, reviews.rows, options)
+            failed_n = run_file(beside_stdout(rows) if engine == "ray" else rows, reviews, outputs)
         else:
             output = (
                 JsonLines(reviews.text_column if is_table else None)

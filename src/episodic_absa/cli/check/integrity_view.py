@@ -12,7 +12,7 @@ from episodic_absa.cli.check.certificate_view import probes_view
 from episodic_absa.cli.output import printable, shown_path
 from episodic_absa.reports.written_results import RefreshedPages
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.verification.preflight import INTERNAL_CHECKS, Preflight
+from episodic_absa.verification.preflight import Preflight
 from episodic_absa.verification.verify import Verified
 
 _CELLS_SHOWN: Final = 4
@@ -20,17 +20,10 @@ _LEVEL_STYLES: Final = {"ok": "green", "warning": "yellow", "error": "bold red"}
 
 
 def preflight_view(preflight: Preflight) -> ConsoleRenderable:
-    """Lay out the checks, those of internals that passed in one line, and whether the experiment can be run."""
+    """Lay out the checks and whether the experiment can be run."""
     table = Table.grid(padding=(0, 2))
-    internals = [line for line in preflight.lines if line.check in INTERNAL_CHECKS]
-    are_sound = all(line.level == "ok" for line in internals)
     for line in preflight.lines:
-        if are_sound and line in internals:
-            continue
         table.add_row(Text(line.level, _LEVEL_STYLES[line.level]), line.check, Text(printable(line.message)))
-    if are_sound and internals:
-        names = ", ".join(dict.fromkeys(line.check for line in internals))
-        table.add_row(Text("ok", _LEVEL_STYLES["ok"]), "internals", Text(f"{names}: nothing to do"))
     levels = Counter(line.level for line in preflight.lines)
     experiment = f"{preflight.run_id} ({preflight.run_purpose})"
     verdict = (

@@ -1,6 +1,6 @@
 """The page of `memory show`: one episode in full."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rich import box
@@ -31,6 +31,7 @@ _BY: Final[Mapping[str, str]] = {
     "referee": "the referee",
     "risk": "the risks before and after",
 }
+_CONFLICTS: Final = {True: "resolved", False: "left unresolved", None: "none in stage1"}
 
 
 def episode_page(episode: EpisodicMemoryEntryV1_3, verdicts: Sequence[VerdictV1_3] = ()) -> ConsoleRenderable:
@@ -120,30 +121,16 @@ def _evaluation(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
     evaluation, delta = episode.evaluation, episode.outcome_delta
     override = Text("none applied", style="dim")
     if evaluation.override_applied:
-        override = Text.assemble(
-            "applied; success ",
-            yes_no(evaluation.override_success),
-            ", harm ",
-            yes_no(evaluation.override_harm, alarm=True),
-        )
+        success, harm = yes_no(evaluation.override_success), yes_no(evaluation.override_harm, alarm=True)
+        override = Text.assemble("applied; success ", success, ", harm ", harm)
+    has_failed = failed(episode)
+    advice = "  (OPFB withholds advice that led to this failure)" if has_failed else ""
     return _fields(
         ("risk change", Text.assemble(f"{delta.delta_risk:+d} " if delta.delta_risk else "0 ", arrow_text(evaluation))),
         ("override", override),
-        ("conflict", _conflict(delta.conflict_resolved)),
-        ("failed", _failed(episode)),
+        ("conflict", _CONFLICTS[delta.conflict_resolved]),
+        ("failed", Text.assemble(yes_no(has_failed, alarm=True), (advice, "dim"))),
     )
-
-
-def _failed(episode: EpisodicMemoryEntryV1_3) -> Text:
-    has_failed = failed(episode)
-    answer = yes_no(has_failed, alarm=True)
-    return answer.append("  (OPFB withholds advice that led to this failure)", style="dim") if has_failed else answer
-
-
-def _conflict(resolved: bool | None) -> Text:  # noqa: FBT001 - three-valued, as stored
-    if resolved is None:
-        return Text("none in stage1", style="dim")
-    return Text("resolved", style="green") if resolved else Text("left unresolved", style="red")
 
 
 def _principle(correction: CorrectionV1_1) -> RenderableType:
@@ -184,10 +171,7 @@ def _fields(*rows: tuple[str, RenderableType]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="cyan", no_wrap=True, min_width=11)
     table.add_column(overflow="fold", ratio=1)
-    for name, value in _filled(rows):
-        table.add_row(name, value)
+    for name, value in rows:
+        if value != "":
+            table.add_row(name, value)
     return table
-
-
-def _filled(rows: Iterable[tuple[str, RenderableType]]) -> Iterable[tuple[str, RenderableType]]:
-    return (row for row in rows if row[1] != "")

@@ -9,13 +9,7 @@ from rich.console import ConsoleRenderable, Group
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.memory.episode_words import (
-    arrow_text,
-    broken_at_commas,
-    outcome_text,
-    risk_change_text,
-    risk_text,
-)
+from episodic_absa.cli.memory.episode_words import arrow_text, outcome_text, risk_change_text, risk_text
 from episodic_absa.cli.output import FirstThatFits, printable
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
@@ -52,27 +46,20 @@ def episode_table(
     if not episodes:
         filters = ", ".join(value for value in wanted if value)
         return Text(f"No episode matches {filters}." if filters else "The store is empty.", style="dim")
-    table = FirstThatFits(
-        partial(_one_line_each, episodes),
-        partial(_one_line_each, episodes, lists_broken=True),
-        partial(_two_lines_each, episodes),
-        partial(_source_below_id, episodes),
-        partial(_paragraphs, episodes),
-    )
+    table = FirstThatFits(partial(_one_line_each, episodes), partial(_several_lines_each, episodes))
     if not has_older:
         return table
     return Group(table, Text(f"Newest {len(episodes)}; --limit N shows more.", style="dim"))
 
 
-def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_3], *, lists_broken: bool = False) -> Table:
+def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
     table = _table("id", "lang", "structure", "risk (severity)", "action", "outcome", "principle", "source")
     for episode in episodes:
-        structure = Text(", ".join(episode.input_signature.detected_structure))
         table.add_row(
             Text(episode.episode_id, style="bold"),
             episode.input_signature.language,
-            broken_at_commas(structure) if lists_broken else structure,
-            risk_change_text(episode.evaluation, lists_broken=lists_broken),
+            ", ".join(episode.input_signature.detected_structure),
+            risk_change_text(episode.evaluation),
             episode.action_taken,
             outcome_text(episode.outcome.value),
             printable(episode.correction.principle_id),
@@ -81,32 +68,16 @@ def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_3], *, lists_broken:
     return table
 
 
-def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
-    table = _table("id\nlang", "structure", "risk before\nand after", "outcome\naction", "principle\nsource")
-    for episode in episodes:
-        evaluation = episode.evaluation
-        after = Text.assemble(arrow_text(evaluation), " ", broken_at_commas(risk_text(evaluation.risk_after)))
-        table.add_row(
-            Text.assemble((episode.episode_id, "bold"), "\n", episode.input_signature.language),
-            "\n".join(episode.input_signature.detected_structure),
-            Text.assemble(broken_at_commas(risk_text(evaluation.risk_before)), "\n", after),
-            Text.assemble(outcome_text(episode.outcome.value), "\n", episode.action_taken),
-            Text.assemble(printable(episode.correction.principle_id), "\n", _source(episode)),
-            end_section=True,
-        )
-    return table
-
-
-def _source_below_id(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
-    """Return a table for 80 columns: the source has the room of the principle, which stands below the action."""
+def _several_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
+    """Return a table for 80 columns and less."""
     table = _table("id\nsource", "lang\nstructure", "risk before\nand after", "outcome\naction\nprinciple")
     for episode in episodes:
         evaluation, signature = episode.evaluation, episode.input_signature
-        after = Text.assemble(arrow_text(evaluation), " ", broken_at_commas(risk_text(evaluation.risk_after)))
+        after = Text.assemble(arrow_text(evaluation), " ", _list_in_lines(risk_text(evaluation.risk_after)))
         table.add_row(
             Text.assemble((episode.episode_id, "bold"), "\n", _source(episode)),
             "\n".join((signature.language, *signature.detected_structure)),
-            Text.assemble(broken_at_commas(risk_text(evaluation.risk_before)), "\n", after),
+            Text.assemble(_list_in_lines(risk_text(evaluation.risk_before)), "\n", after),
             Text.assemble(
                 outcome_text(episode.outcome.value),
                 f"\n{episode.action_taken}\n{printable(episode.correction.principle_id)}",
@@ -116,21 +87,8 @@ def _source_below_id(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Table:
     return table
 
 
-def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_3]) -> Group:
-    """Return the episodes as running text, for terminals too narrow for a table."""
-    return Group(
-        *(
-            Text.assemble(
-                (episode.episode_id, "bold"),
-                f" {episode.input_signature.language} {', '.join(episode.input_signature.detected_structure)}\n",
-                Text.assemble(outcome_text(episode.outcome.value), f" {episode.action_taken}\n"),
-                risk_change_text(episode.evaluation),
-                f"\n{printable(episode.correction.principle_id)}\n",
-                Text.assemble(_source(episode), "\n"),
-            )
-            for episode in episodes
-        )
-    )
+def _list_in_lines(text: Text) -> Text:
+    return Text(",\n").join(text.split(", "))
 
 
 def _table(*headers: str) -> Table:

@@ -23,26 +23,13 @@ def risk_text(risk: RiskVectorV1_1) -> Text:
     return Text.assemble(f"{', '.join(risk.tags) or 'unnamed'} ", (str(risk.severity_sum), "bold"))
 
 
-def risk_change_text(evaluation: EvaluationV1_1, *, lists_broken: bool = False) -> Text:
-    """Return the risk before and after; kinds that stay the same are named once.
-
-    Args:
-        evaluation: the evaluation of an episode.
-        lists_broken: whether each kind of risk gets its own line.
-    """
+def risk_change_text(evaluation: EvaluationV1_1) -> Text:
+    """Return the risk before and after; kinds that stay the same are named once."""
     before, after = evaluation.risk_before, evaluation.risk_after
     if after == before and not before.tags:
         return risk_text(before)
     risk_after = Text(str(after.severity_sum), style="bold") if after.tags == before.tags else risk_text(after)
-    kinds_differ = bool(after.tags) and bool(before.tags) and after.tags != before.tags
-    separator = "\n" if lists_broken and kinds_differ else " "
-    change = Text.assemble(risk_text(before), separator, arrow_text(evaluation), " ", risk_after)
-    return broken_at_commas(change) if lists_broken else change
-
-
-def broken_at_commas(text: Text) -> Text:
-    """Return the text with a line break after each comma."""
-    return Text(",\n").join(text.split(", "))
+    return Text.assemble(risk_text(before), " ", arrow_text(evaluation), " ", risk_after)
 
 
 def arrow_text(evaluation: EvaluationV1_1) -> Text:

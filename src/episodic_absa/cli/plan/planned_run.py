@@ -24,7 +24,7 @@ from episodic_absa.metrics.statistics.power import ALPHA
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.estimate.dry_run import Bound, estimate_run
+from episodic_absa.runs.estimate import Bound, estimate_run
 from episodic_absa.runs.fixed_question import asked_question
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.schemas.run import Condition

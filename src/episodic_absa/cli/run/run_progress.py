@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Protocol
 
 from rich.console import Console, ConsoleRenderable, Group
 from rich.live import Live
@@ -17,7 +17,6 @@ from rich.text import Text
 
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.cli.run.watch_line import WatchLine
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.progress import CellProgress, GridProgress
@@ -33,9 +32,21 @@ TellStopping = Callable[[], None]
 """A signal handler calls it when the run is asked to stop, which may take a few seconds."""
 
 
+class RunningLine(Protocol):
+    """A line about the results so far, shown beside the progress."""
+
+    def now(self) -> str:
+        """Return the line after the samples that are committed now."""
+        ...
+
+    def recent(self) -> str:
+        """Return a line that is at most a second old."""
+        ...
+
+
 @contextmanager
 def show_progress(
-    config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None = None
+    config: ExperimentConfig, progress: GridProgress, watch: RunningLine | None = None
 ) -> Iterator[TellStopping]:
     """Show progress while the context lasts; at its end, write the last line of what is watched."""
     # rich's own check is not used: FORCE_COLOR makes it treat a pipe as a terminal.
@@ -91,7 +102,7 @@ def request_parts(progress: GridProgress) -> list[str]:
 
 
 @contextmanager
-def _plain(progress: GridProgress, watch: WatchLine | None) -> Iterator[TellStopping]:
+def _plain(progress: GridProgress, watch: RunningLine | None) -> Iterator[TellStopping]:
     pace, written, ended = Pace(progress), set[str](), threading.Event()
 
     def write_cell_lines(grid: GridProgress) -> None:
@@ -156,7 +167,7 @@ def grid_line(progress: GridProgress, pace: Pace) -> str:
 
 
 @contextmanager
-def _live(config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None) -> Iterator[TellStopping]:
+def _live(config: ExperimentConfig, progress: GridProgress, watch: RunningLine | None) -> Iterator[TellStopping]:
     pace, stopping = Pace(progress), threading.Event()
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     live = Live(
@@ -184,7 +195,7 @@ def progress_view(
     config: ExperimentConfig,
     progress: GridProgress,
     pace: Pace,
-    watch: WatchLine | None = None,
+    watch: RunningLine | None = None,
     *,
     is_stopping: bool = False,
 ) -> ConsoleRenderable:

@@ -18,16 +18,20 @@ from episodic_absa.metrics.statistics.claims import (
     power_sentence,
 )
 from episodic_absa.metrics.statistics.comparison import PRIMARY, Comparison, compare
-from episodic_absa.metrics.statistics.confidence_sequence import look_at
+from episodic_absa.metrics.statistics.confidence_sequence import SequenceLook, look_at
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
-from episodic_absa.metrics.statistics.power import FEWEST_REVIEWS, detectable_difference, required_n, reviews_for
+from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
+from episodic_absa.metrics.statistics.power import ALPHA, FEWEST_REVIEWS, detectable_difference, required_n, reviews_for
+from episodic_absa.metrics.statistics.random_draws import RandomDraws
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
 
 __all__ = [
+    "ALPHA",
+    "FEWEST_CLAIMED",
     "FEWEST_REVIEWS",
     "NO_VARIATION",
     "PRIMARY",
@@ -40,6 +44,8 @@ __all__ = [
     "Comparison",
     "McNemar",
     "PairedDifference",
+    "RandomDraws",
+    "SequenceLook",
     "UnsupportedClaim",
     "Verdict",
     "bootstrap_intervals",

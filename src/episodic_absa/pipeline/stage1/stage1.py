@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from episodic_absa.backends.embedded.role_answers import answer_of
+from episodic_absa.backends.embedded import answer_of
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.shown_values import Context, shown_pairs
 from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis

@@ -1,4 +1,4 @@
-"""What a report shows about quality beyond the metric tables: quality over cost, errors, languages and domains."""
+"""Quality over cost, the error taxonomy, and quality by language and domain, as report.json holds them."""
 
 from typing import Literal
 

@@ -8,9 +8,9 @@ from typing import Final
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample.sample_values import sample_value, was_changed
+from episodic_absa.reports.data.metric_tables import PRIMARY, Groups, Intervals
 from episodic_absa.reports.data.report_data import CellState, ConditionCard, RunFacts
 from episodic_absa.reports.data.report_samples import CellSamples
-from episodic_absa.reports.data.report_tables import PRIMARY, Groups, Intervals
 from episodic_absa.reports.data.report_words import NO_MANIFEST, majority_words
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.runs.reading.verified_files import CELL_MARK, ORDER_MARK

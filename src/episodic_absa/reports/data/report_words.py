@@ -6,8 +6,9 @@ from typing import Final
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
 from episodic_absa.metrics.statistics import FEWEST_REVIEWS, few_reviews
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import CellState, ComparisonView, ConditionCard, RunFacts
+from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.data.comparisons import ComparisonPart
+from episodic_absa.reports.data.report_data import CellState, ConditionCard, RunFacts
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.schemas.run_files.majority import Majority
 
@@ -46,7 +47,7 @@ def note_words(note: str) -> Bilingual:
 
 
 def headline_of(
-    facts: RunFacts, cards: Sequence[ConditionCard], comparisons: Sequence[ComparisonView]
+    facts: RunFacts, cards: Sequence[ConditionCard], comparisons: Sequence[ComparisonPart]
 ) -> tuple[Bilingual, Bilingual | None]:
     """Return the result of the run in one sentence, and one about the power of its sample size."""
     if facts.with_gold and comparisons:

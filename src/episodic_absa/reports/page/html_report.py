@@ -3,25 +3,19 @@
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from episodic_absa.metrics.per_sample.pair_errors import PairError
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import DifferenceRow, ReportData
-from episodic_absa.reports.export.export_files import export_texts
-from episodic_absa.reports.export.export_table import file_stem
-from episodic_absa.reports.export.exported_figures import figures_of
+from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.data.report_data import ReportData
 from episodic_absa.reports.page.embedded_data import packed
 from episodic_absa.reports.page.explorer_blocks import build_blocks
-from episodic_absa.reports.plots.difference_plot import difference_plot, reach_of
-from episodic_absa.reports.plots.forest_plot import forest_plot, leaves_axis
-from episodic_absa.reports.plots.forests import arms_forest
+from episodic_absa.reports.saved_files import export_texts
+from episodic_absa.reports.tables.table import file_stem, shown_text
 from episodic_absa.serialization.canonical_json import canonical_json
 
 if TYPE_CHECKING:
@@ -42,8 +36,6 @@ _SCRIPTS: Final = (
 )
 WITHOUT_TEXT: Final = '<meta name="review-text" content="left out">'
 """The mark in the head of a page without review text."""
-# Differences up to 1 share the axis of their plots; a larger one has its own axis.
-_SHARED_SCALE: Final = 1.0
 _INTERVAL: Final = re.compile(r"(\[[^\],]+), ")
 _BOUND: Final = (" = ", " % ", "CI [", "Holm p")
 _VERIFIED_BEFORE: Final = Bilingual(
@@ -62,12 +54,6 @@ _METHODS: Final = {
         en="Interval: bootstrap over reviews and orders, because the order changes results.",
         ko="구간: 순서가 결과를 바꾸므로 리뷰와 순서를 함께 재표집한 부트스트랩입니다.",
     ),
-}
-_ERROR_WORDS: Final[Mapping[PairError, Bilingual]] = {
-    "missed": Bilingual(en="missed", ko="누락"),
-    "spurious": Bilingual(en="spurious", ko="과잉"),
-    "boundary": Bilingual(en="boundary", ko="경계 오류"),
-    "polarity": Bilingual(en="polarity", ko="극성 오류"),
 }
 _QUESTIONS: Final = (
     (
@@ -107,11 +93,9 @@ def render_report(data: ReportData) -> str:
         .render(
             data=data,
             questions=_QUESTIONS,
-            error_words=_ERROR_WORDS,
             verified_before=_VERIFIED_BEFORE,
             methods=_METHODS,
             text_mark="" if data.with_text else Markup(WITHOUT_TEXT),  # noqa: S704 - a constant
-            figures=figures_of(data),
             files=packed(canonical_json(export_texts(data))),
             blocks=build_blocks(data.explorer, with_text=data.with_text),
             css=Markup(css),  # noqa: S704 - a file of this package
@@ -165,16 +149,12 @@ def _environment() -> "Environment":
     )
     environment.globals.update(
         plain=number_format.plain,
-        signed=number_format.signed,
         amount=number_format.amount,
         p_value=number_format.p_value,
         percent=number_format.percent,
         shown=lambda value, is_count: number_format.metric(value, is_count=is_count),
         stem=file_stem,
-        difference_plot=difference_plot,
-        narrow_arms_plot=lambda view: forest_plot(arms_forest(view)),
-        leaves_axis=lambda view: leaves_axis(arms_forest(view)),
-        reach=_reach,
+        text=shown_text,
     )
     environment.filters["unbroken"] = _unbroken
     return environment
@@ -186,9 +166,3 @@ def _unbroken(sentence: str) -> str:
     for bound in _BOUND:
         sentence = sentence.replace(bound, bound.replace(" ", "\u00a0"))
     return sentence
-
-
-def _reach(rows: tuple[DifferenceRow, ...], row: DifferenceRow) -> float:
-    own = reach_of([row])
-    shared = [other for other in rows if other.kind == row.kind and reach_of([other]) <= _SHARED_SCALE]
-    return own if own > _SHARED_SCALE else reach_of(shared)

@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 

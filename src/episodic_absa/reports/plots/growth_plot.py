@@ -1,11 +1,10 @@
 """One value along the run: a thin line per order and seed; each condition has its own colour and dash."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import GrowthLine, GrowthPanel
+from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, tick_text
 
@@ -16,6 +15,26 @@ _TOP: Final = 12
 _BOTTOM: Final = 30
 _KEY_ROW: Final = 18
 _MOST_POINTS: Final = 120
+
+
+class GrowthLine(NamedTuple):
+    """One figure along the run, window by window."""
+
+    condition: str
+    colour: int
+    order: int | None
+    """None where the run names no orders."""
+    seed: int
+    points: tuple[tuple[int, float], ...]
+    """(last sample of the window, value); windows without a value are left out."""
+
+
+class GrowthPanel(NamedTuple):
+    """One figure of every condition along the run."""
+
+    title: Bilingual
+    is_rate: bool
+    lines: tuple[GrowthLine, ...]
 
 
 def growth_plot(panel: GrowthPanel, *, with_key: bool = False) -> Markup:

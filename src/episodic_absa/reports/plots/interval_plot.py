@@ -1,12 +1,11 @@
 """One metric by condition: a point with its whiskers, Stage1 as a ring, the majority baseline as a dashed line."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import PlotRow, QualityPanel
+from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -16,6 +15,27 @@ _RIGHT: Final = 52
 _TOP: Final = 8
 _FOOT: Final = 24
 _BASELINE: Final = Bilingual(en="baseline", ko="기준선")
+
+
+class PlotRow(NamedTuple):
+    """One point with whiskers."""
+
+    label: str
+    colour: int | None
+    """Place in the palette; the baseline has none."""
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    before: float | None = None
+    """The same metric over Stage1."""
+
+
+class QualityPanel(NamedTuple):
+    """One quality metric by condition."""
+
+    metric: str
+    rows: tuple[PlotRow, ...]
+    baseline: float | None
 
 
 def interval_plot(panel: QualityPanel) -> Markup:

@@ -4,12 +4,11 @@ Median as a mark, 25 to 75 % as a bar, 5 to 95 % as a line; log scale.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import LatencyRow
+from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -18,6 +17,17 @@ _LEFT: Final = 104
 _RIGHT: Final = 74
 _TOP: Final = 6
 _LEAST_MS: Final = 0.001
+
+
+class LatencyRow(NamedTuple):
+    """How long the calls of one sample took together, in milliseconds, without waiting."""
+
+    condition: str
+    colour: int
+    quantiles: tuple[float, float, float, float, float]
+    """5, 25, 50, 75, 95 %."""
+    calls: int
+    cached_calls: int
 
 
 def latency_plot(rows: Sequence[LatencyRow]) -> Markup:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual
 
 Words = str | Bilingual
 """A name or a number, or words in both languages."""

@@ -4,9 +4,9 @@ Each fact stands once: totals, risk vectors, tuples of stages and flags of the c
 manifest. A field that has its default is left out of the line.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from episodic_absa.schemas.absa import (
     DebateOutput,
@@ -169,6 +169,12 @@ class SampleRecord(FrozenModel):
     bundle: AnyBundle
     calls: tuple[RecordedCall, ...] = ()
     error: FailureRecord | None = None
+
+    @model_validator(mode="after")
+    def _succeeded_or_failed(self) -> Self:
+        if (self.analysis is None) == (self.error is None):
+            raise ValueError("a record holds either an analysis or an error")
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON values of the line: bundle and episode in full, everything else without defaults."""

@@ -184,7 +184,7 @@ class PostgresDialect:
         """Return the number of the store that version 0.2 kept under this name; 0 if there is none."""
         if _rows(connection, "SELECT to_regclass(?)", (f"{SCHEMA}.stores",)) == [(None,)]:
             return 0
-        found = _rows(connection, f"SELECT store_id FROM {SCHEMA}.stores WHERE name = ?", (self.name,))  # noqa: S608
+        found = _rows(connection, f"SELECT store_id FROM {SCHEMA}.stores WHERE name = ?", (self.name,))  # noqa: S608 - constants
         return int(found[0][0]) if found else 0
 
     def _leave_parents_connection(self) -> None:
@@ -203,11 +203,6 @@ class _PostgresWriter:
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return its rows."""
         return _rows(self._connection, statement, parameters)
-
-    def run_many(self, statement: str, rows: Iterator[Sequence[Any]]) -> None:
-        """Run one statement for many rows."""
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_spelled(statement), rows)
 
 
 def _old_lines(connection: Connection, store: int) -> Iterator[bytes]:

@@ -1,4 +1,3 @@
-# ruff: noqa: D102 - PairedDifference describes the properties of Evidence
 """What stands against a claim about a difference, whatever its metric."""
 
 from __future__ import annotations

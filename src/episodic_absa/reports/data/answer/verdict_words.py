@@ -3,7 +3,7 @@
 from typing import Final
 
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, Verdict, verdict_sentence
-from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual
 
 _KINDS: Final = {
     "raised": Bilingual(en="raised", ko="높였음"),
