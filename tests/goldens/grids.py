@@ -12,7 +12,7 @@ from tests.goldens.lines import Line, lines_of_csv, lines_of_jsonl
 from episodic_absa import run_experiment
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache.caching_replier import compute_request_key
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import BackendUnavailableError
 from episodic_absa.vocabulary import Role

@@ -27,8 +27,8 @@ from episodic_absa.runs.config.cfg_hash import cfg_hash
 from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.schemas.run_files.case_trace import TraceLine
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification import check_experiment, verify
 from episodic_absa.verification.checks.arm_checks import check_arm_promises
 

@@ -9,7 +9,7 @@ from tests.pipeline import builders
 
 from episodic_absa.schemas.absa import AspectHint, DebateSummary, ReviewContext, Span
 from episodic_absa.schemas.pipeline_settings import OVERRIDE_PROFILES, PipelineSettings
-from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
+from episodic_absa.schemas.run_files.adoption import OverrideThresholds
 from episodic_absa.seed import TermMap
 from episodic_absa.seed.patch import OverrideOutcome, apply_override_gate
 

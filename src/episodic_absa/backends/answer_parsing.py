@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from episodic_absa.backends.answer_reading import FoundValue, read_items_answer
 from episodic_absa.backends.loose_json import read_loosely
 from episodic_absa.schemas.answers import ItemsAnswer
-from episodic_absa.serialization.json_limits import MAX_JSON_DEPTH, is_too_deep
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH, is_too_deep
 from episodic_absa.serialization.quoted_value import shortened
 
 OutputT = TypeVar("OutputT", bound=BaseModel)

@@ -1,7 +1,7 @@
 """What a backend states about itself. The rest of the package asks these facts and never a provider's name."""
 
 from operator import attrgetter
-from typing import Protocol
+from typing import Final, Literal, Protocol, get_args
 
 
 class BackendFacts(Protocol):
@@ -61,3 +61,19 @@ class PassedOnFacts:
     needs_key = property(attrgetter("_behind.needs_key"))
     honours_seed = property(attrgetter("_behind.honours_seed"))
     shares_the_reader = property(attrgetter("_behind.shares_the_reader"))
+
+
+Provider = Literal["embedded", "openai", "anthropic", "google", "replay", "python"]
+
+
+def short_form(provider: str) -> str:
+    """Return what `--backend` takes for a provider, such as `openai:MODEL`."""
+    if provider == "embedded":
+        return provider
+    return f"{provider}:FILE" if provider == "replay" else f"{provider}:MODEL"
+
+
+# "python" stands for a backend that a program passed in: no config and no command names it.
+_FORMS: Final = [short_form(provider) for provider in get_args(Provider) if provider != "python"]
+BACKEND_FORMS: Final = f"{', '.join(_FORMS[:-1])} or {_FORMS[-1]}"
+"""The short forms of all providers, as help pages and messages list them."""

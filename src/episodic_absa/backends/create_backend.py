@@ -8,12 +8,12 @@ from typing import Any, Final, Literal, Self, get_args
 from pydantic import ValidationError, model_validator
 
 from episodic_absa.backends.backend import RepairingBackend, Replier, Request
+from episodic_absa.backends.backend_facts import BACKEND_FORMS, Provider, short_form
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm.llm_replier import LlmReplier
 from episodic_absa.backends.llm.llm_settings import LlmSettings, ModelName, RequestSettings, Seconds
-from episodic_absa.backends.providers import BACKEND_FORMS, Provider, short_form
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import ConfigError
 from episodic_absa.serialization.quoted_value import quoted

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, Final, Literal, NamedTuple
 
-from episodic_absa.serialization.json_limits import MAX_JSON_DEPTH
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH
 
 _CLOSING_MARK: Final = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 _WORDS: Final[dict[str, Any]] = {"null": None, "none": None, "true": True, "false": False}

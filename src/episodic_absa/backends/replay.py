@@ -9,20 +9,51 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import ValidationError, field_serializer
 
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache.caching_replier import compute_request_key
 from episodic_absa.backends.embedded import ENGINE_NAME
 from episodic_absa.errors import ConfigError, UnrecordedRequestError
-from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
+from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.serialization.durable_file import DurableFile
 from episodic_absa.serialization.jsonl import json_line, split_lines
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
+
+
+class RecordedUsage(FrozenModel):
+    """The tokens and cost of one answer."""
+
+    tokens_in: Count
+    tokens_out: Count
+    cost_usd: float | None
+    """Written as decimal text: canonical JSON rounds numbers to six decimals, and a cheap call costs less than that."""
+
+    @field_serializer("cost_usd")
+    def _as_decimal_text(self, cost_usd: float | None) -> str | None:
+        return None if cost_usd is None else f"{Decimal(repr(cost_usd)):f}"
+
+
+class RecordedReply(FrozenModel):
+    """One line of a recording. Only `key` is looked up; the other names tell a reader what it is."""
+
+    key: str
+    role: str
+    prompt_name: str
+    seed: int
+    attempt: Count
+    text: str
+    """As the model wrote it, half surrogate pairs included."""
+    model: str
+    usage: RecordedUsage
+    dropped: bool = False
+    """Whether the call of the earlier answer with this key failed: a later line may answer otherwise. Without text."""
+
 
 _LINES_PER_SYNC: Final = 64
 _LINE_START: Final = b'{"attempt":'

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay, advice_problem
-from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay, effort_problem
+from episodic_absa.schemas.overlays import AdviceOverlay, PipelineOverlay, advice_problem, effort_problem
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.plain_name import name_problem
 from episodic_absa.serialization.quoted_value import listed, quoted, shortened
@@ -39,27 +38,14 @@ DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"), ("C2", "C2_rand
 """The pairs that an experiment compares unless it names others, as far as it runs both conditions."""
 
 _DEFAULT_FLAGS: Final[Mapping[MemoryMode, Mapping[str, bool]]] = {
-    "off": {
-        "retrieval_execute": False,
-        "injection_mask": True,
-        "store_write": False,
-        "exposed_to_debate": False,
-        "exposed_to_stage2": False,
-    },
-    "on": {
-        "retrieval_execute": True,
-        "injection_mask": False,
-        "store_write": True,
-        "exposed_to_debate": True,
-        "exposed_to_stage2": True,
-    },
-    "silent": {
-        "retrieval_execute": True,
-        "injection_mask": True,
-        "store_write": True,
-        "exposed_to_debate": False,
-        "exposed_to_stage2": False,
-    },
+    mode: {
+        "retrieval_execute": mode != "off",
+        "injection_mask": mode != "on",
+        "store_write": mode != "off",
+        "exposed_to_debate": mode == "on",
+        "exposed_to_stage2": mode == "on",
+    }
+    for mode in get_args(MemoryMode)
 }
 """Flags that an entry leaves out: as C1, C2 and C2_silent have them."""
 _DEFAULT_HEAD: Final[Mapping[str, Any]] = {"dangerous_advice": "block", "use_lexical": True}

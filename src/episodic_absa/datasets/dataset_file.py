@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 from episodic_absa.datasets.file_encoding import GuessedTextError, find_certain_encoding
 from episodic_absa.errors import DatasetError
-from episodic_absa.serialization.json_limits import MAX_JSON_DEPTH, is_too_deep
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH, is_too_deep
 
 UID_KEYS: Final = ("uid", "text_id", "id")
 _LONGEST_NAME: Final = 40

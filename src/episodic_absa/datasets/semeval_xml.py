@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
-from xml.etree.ElementTree import Element
+from typing import Any, Final, NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
 
+from defusedxml.common import DTDForbidden
+from defusedxml.ElementTree import DefusedXMLParser, ParseError
 from pydantic import JsonValue
 
-from episodic_absa.datasets.dataset_file import read_int, row_error, tidy
+from episodic_absa.datasets.dataset_file import read_file, read_int, row_error, tidy
 from episodic_absa.datasets.gold_files import build_gold_tuple, ground_tuples, odd_polarities, span_or_none
 from episodic_absa.datasets.tabular_files import Place, readable_text
-from episodic_absa.datasets.xml_tree import attributes_of, line_of, read_xml, text_of
+from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
 from episodic_absa.serialization.quoted_value import shortened
@@ -18,6 +20,8 @@ from episodic_absa.vocabulary import Split
 
 _CONFLICT: Final = "conflict"
 _IMPLICIT_TARGET: Final = "NULL"
+_LINE: Final = "\0line"
+"""The attribute that holds the line of an element; no XML file can hold one of this name."""
 
 
 class _Annotation(NamedTuple):
@@ -135,3 +139,51 @@ def _offset(node: Element, name: str, path: Path) -> int | None:
         return read_int(digits) if digits.isascii() and digits.isdigit() else int("")
     except ValueError:
         raise row_error(path, line_of(node), f"{name} of <{node.tag}> must be a whole number") from None
+
+
+def read_xml(path: Path) -> Element:
+    """Read the whole document and return its root element.
+
+    Raises:
+        DatasetError: the file cannot be read, is not valid XML or declares a document type; it names file and line.
+    """
+    builder = _NumberingBuilder()
+    parser = DefusedXMLParser(target=builder, forbid_dtd=True)
+    # The wrapper of Python does not pass the place on.
+    builder.expat = parser.parser
+    try:
+        parser.feed(read_file(path))
+        root: Element = parser.close()
+    except ParseError as error:
+        problem = f"not valid XML ({shortened(str(error).partition(':')[0])}); correct the file there"
+        raise row_error(path, error.position[0], problem) from error
+    except DTDForbidden as error:
+        problem = "a document type declaration is refused, because entities can hide other files; remove <!DOCTYPE>"
+        raise row_error(path, builder.expat.CurrentLineNumber, problem) from error
+    except (LookupError, ValueError) as error:
+        raise DatasetError(
+            f"{path}: cannot be decoded ({shortened(str(error))}); save it as UTF-8", path=path
+        ) from error
+    return root
+
+
+def line_of(element: Element) -> int:
+    """Return the line in which an element begins."""
+    return int(element.attrib[_LINE])
+
+
+def attributes_of(element: Element) -> dict[str, JsonValue]:
+    """Return the attributes that the file gives an element."""
+    return {name: value for name, value in element.attrib.items() if name != _LINE}
+
+
+def text_of(element: Element) -> str:
+    """Return the characters directly inside an element, without those of its children."""
+    return "".join([element.text or "", *(child.tail or "" for child in element)])
+
+
+class _NumberingBuilder(TreeBuilder):
+    expat: Any
+
+    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
+        return super().start(tag, {**attrs, _LINE: str(self.expat.CurrentLineNumber)})

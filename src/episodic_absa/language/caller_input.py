@@ -6,6 +6,33 @@ from typing import Final
 
 from episodic_absa.errors import InputError
 
+# Without "kr" (Kanuri): whoever writes it about a review means Korean.
+_CODES: Final = (
+    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en "
+    "eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv "
+    "ka kg ki kj kk kl km kn ko ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng "
+    "nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su "
+    "sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
+)
+_ISO_639_1: Final = frozenset(_CODES.split())
+_OWN_WORDS: Final = frozenset({"unknown", "other"})
+_MEANT: Final = {
+    "kr": "ko",
+    "kor": "ko",
+    "korean": "ko",
+    "한국어": "ko",
+    "eng": "en",
+    "english": "en",
+    "us": "en",
+    "gb": "en",
+    "영어": "en",
+    "jp": "ja",
+    "cn": "zh",
+}
+_SUBTAG: Final = re.compile("[-_]")
+_LONGEST_QUOTED: Final = 12
+_ACCEPTED: Final = "'ko', 'en', another ISO 639-1 code such as 'ja', 'other', or None to detect the language"
+
 
 def checked_review(text: object) -> str:
     """Return a review that can be analysed.
@@ -61,34 +88,6 @@ def _other_type(value: object) -> str:
         shown = "None" if value is None else "a missing value (NaN)"
         return f"the review is {shown}, not a string; leave rows without text out, for example with dropna()"
     return f"the review must be a string, got {kind}; give text, one review per call"
-
-
-# Without "kr" (Kanuri): whoever writes it about a review means Korean.
-_CODES: Final = (
-    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en "
-    "eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv "
-    "ka kg ki kj kk kl km kn ko ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng "
-    "nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su "
-    "sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
-)
-_ISO_639_1: Final = frozenset(_CODES.split())
-_OWN_WORDS: Final = frozenset({"unknown", "other"})
-_MEANT: Final = {
-    "kr": "ko",
-    "kor": "ko",
-    "korean": "ko",
-    "한국어": "ko",
-    "eng": "en",
-    "english": "en",
-    "us": "en",
-    "gb": "en",
-    "영어": "en",
-    "jp": "ja",
-    "cn": "zh",
-}
-_SUBTAG: Final = re.compile("[-_]")
-_LONGEST_QUOTED: Final = 12
-_ACCEPTED: Final = "'ko', 'en', another ISO 639-1 code such as 'ja', 'other', or None to detect the language"
 
 
 def checked_language_code(code: object) -> str | None:

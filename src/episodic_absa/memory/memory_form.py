@@ -9,12 +9,12 @@ from episodic_absa.memory.advice.outcome_advice import OUTCOME_VOICE
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Stage1Result
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AnyAdvisory, AnyBundle, numbered
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     InputSignatureV1_1,
     ProvenanceV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import AdvisoryBundleV1_2, AnyAdvisory, AnyBundle, numbered
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.vocabulary import Rules
 

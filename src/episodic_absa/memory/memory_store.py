@@ -18,7 +18,7 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     EpisodeDraftV1_3,
     EpisodicMemoryEntryV1_3,
 )
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.jsonl_dialect import ScratchDialect
 from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S, DEFAULT_KEEP_LAST_N, EpisodeStore

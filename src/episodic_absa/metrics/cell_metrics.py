@@ -11,7 +11,7 @@ from episodic_absa.metrics.per_sample.gold_and_predictions import successful_car
 from episodic_absa.metrics.process import compute_process
 from episodic_absa.metrics.quality import compute_quality
 from episodic_absa.metrics.structural_error_rates import compute_structural_errors
-from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.manifest import Majority
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 

@@ -11,10 +11,8 @@ from episodic_absa.schemas.absa import (
     SentimentItem,
     Stage2Result,
 )
-from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideDecision, OverrideFlags, PatchLogEntry
 from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.schemas.run_files.sample_record import DebateScore, StageLabels
 
 

@@ -17,14 +17,12 @@ from episodic_absa.schemas.absa import (
     Stage2Result,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
-from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
-from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideDecision, OverrideFlags, PatchLogEntry
 from episodic_absa.schemas.run_files.candidate_record import CandidateRecord, DecisionRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.schemas.run_files.sample_record import (
     Analysis,
+    CallRecord,
     DebateScore,
     OverrideOutcome,
     PolarityWords,

@@ -40,8 +40,8 @@ from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas.absa import Sample, Stage1Result, Stage2Result
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition, MemoryMeta
-from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
+from episodic_absa.schemas.run_files.sample_record import CallRecord
 from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Language, Reach, Rules
 
 

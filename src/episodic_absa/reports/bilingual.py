@@ -1,6 +1,10 @@
 """Words in both languages of a report."""
 
 from dataclasses import dataclass
+from typing import Final, Literal
+
+Language = Literal["en", "ko"]
+LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def report_json(data: ReportData) -> str:
     groups = {table.by: table.model_dump(mode="json")["rows"] for table in data.quality.groups}
     return indented_json(
         {
-            "run_id": data.facts.run_id,
+            "run_id": data.facts.manifest.run_id,
             "scope": data.scope,
             "title": data.title,
             "reviews": data.facts.reviews,

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.reports.bilingual import Language
 from episodic_absa.reports.data.report_data import ReportData
 from episodic_absa.reports.plots.figure import standalone_svg
 from episodic_absa.reports.tables import table_csv, table_latex
-from episodic_absa.reports.tables.table import Language
 from episodic_absa.serialization.csv_text import replace_file
 
 _SUFFIXES: Final[dict[Language, str]] = {"en": "", "ko": ".ko"}

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.backends.llm.llm_connection import open_connection
-from episodic_absa.backends.llm.prices import cost_usd
+from episodic_absa.backends.llm.llm_connection import cost_usd, open_connection
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.runs.config.cells import Cell, build_cells, evaluated_cells

@@ -11,7 +11,7 @@ from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.memory import MemoryStore
 from episodic_absa.pipeline.composition import Pipeline, build_pipeline
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
-from episodic_absa.runs.request_counts import CountingCache
+from episodic_absa.runs.progress import CountingCache
 from episodic_absa.schemas.run import Condition
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,15 +13,14 @@ from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.errors import ConfigError
 from episodic_absa.runs.cell_run import (
     AnalyseCell,
-    CellSpec,
+    RunContext,
     analyse_here,
     other_configuration,
     require_few_failures,
     run_cell,
 )
 from episodic_absa.runs.config.cells import Cell, all_cells, require_stores, start_stores
-from episodic_absa.runs.config.cfg_hash import cell_config
-from episodic_absa.runs.config.config_differences import differing_settings, shown_differences
+from episodic_absa.runs.config.cfg_hash import cell_config, differing_settings, shown_differences
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.experiment_pipeline import open_backend
@@ -70,11 +69,11 @@ async def run_cells(
                 progress.requests = partial(opened.cache.counts, config.file.experiment.concurrency)
                 starts = start_stores(config)
                 require_stores(config, starts)
-                template = CellSpec(config, "", use_cache_file=use_cache_file, keep_failures=keep_failures)
                 _refuse_other_settings(config)
                 _refuse_other_orders(config)
                 fix_question(config, data)
-                grid = _Grid(config, data, opened.backend, analyse, progress, starts, template)
+                context = RunContext(config, data, opened.backend, analyse, use_cache_file, keep_failures)
+                grid = _Grid(context, progress, starts)
                 async with asyncio.TaskGroup() as repetitions:
                     for repetition in dict.fromkeys(cell.repetition for cell in cells):
                         together = [cell for cell in cells if cell.repetition == repetition]
@@ -105,40 +104,29 @@ def _engine(config: ExperimentConfig, cells: Sequence[Cell], backend: Backend | 
 
 @dataclass(frozen=True)
 class _Grid:
-    """What all cells of a grid share."""
-
-    config: ExperimentConfig
-    data: ExperimentData
-    backend: Backend
-    analyse: AnalyseCell
+    context: RunContext
     progress: GridProgress
     starts: dict[str, Path | None]
-    template: CellSpec
-    """What the specs of all cells have in common."""
 
     async def run_repetition(self, together: Sequence[Cell]) -> None:
         """Build the store of an order and seed, then run its cells side by side."""
         builds = [cell for cell in together if cell.is_build]
         for build in builds:
-            await self._run(build, None)
+            await run_cell(self.context, build, None, self._take_in)
         async with asyncio.TaskGroup() as cells:
             for cell in together:
                 if not cell.is_build:
                     start = self.starts[cell.name] if cell.needs_store else None
                     if builds and start is not None and not start.exists():
                         start = None  # the build stored nothing
-                    cells.create_task(self._run(cell, start))
-
-    async def _run(self, cell: Cell, start: Path | None) -> None:
-        spec = replace(self.template, cell=cell.name, start_store=start)
-        await run_cell(spec, backend=self.backend, data=self.data, analyse=self.analyse, on_progress=self._take_in)
+                    cells.create_task(run_cell(self.context, cell, start, self._take_in))
 
     def _take_in(self, cell: CellProgress) -> None:
         """Show a cell's progress, and stop the grid when too many of its samples failed."""
         self.progress.cells[cell.name] = cell
         self.progress.on_change(self.progress)
-        allowed = self.config.file.experiment.max_failures
-        require_few_failures(self.progress, allowed, self.config.out_dir / cell.name)
+        config = self.context.config
+        require_few_failures(self.progress, config.file.experiment.max_failures, config.out_dir / cell.name)
 
 
 def _refuse_other_settings(config: ExperimentConfig) -> None:

@@ -11,17 +11,16 @@ from typing import Final, NamedTuple, Self
 
 from episodic_absa.errors import ConfigError, RunDirectoryError
 from episodic_absa.runs.config.cells import Cell, all_cells
-from episodic_absa.runs.config.cfg_hash import cell_config
-from episodic_absa.runs.config.config_differences import differing_settings, shown_differences
+from episodic_absa.runs.config.cfg_hash import cell_config, differing_settings, shown_differences
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.question import QUESTION
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST, require_sealed
-from episodic_absa.runs.writing_errors import writing
+from episodic_absa.runs.samples_file import writing
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import make_private_directory, replace_durably
 from episodic_absa.serialization.quoted_value import quoted
-from episodic_absa.serialization.sealed_json import sealed
+from episodic_absa.serialization.seals import sealed
 
 
 class Shard(NamedTuple):

@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
-from episodic_absa.schemas.overlays.pipeline_overlay import Temperature, VoteCount, effort_problem
+from episodic_absa.schemas.overlays import Temperature, VoteCount, effort_problem
 from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.run_files.override_decision import OverrideThresholds, Weight
+from episodic_absa.schemas.run_files.adoption import OverrideThresholds, Weight
 from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, DebateCall, Effort, Rules, Speaker
 
 OverrideProfile = Literal["t0", "t1", "t2"]

@@ -5,8 +5,8 @@ from typing import Final
 
 from episodic_absa.memory import EpisodeBuilder, MemoryForm
 from episodic_absa.memory.advice.advisory_builder import RISK_VOICE
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleMetaV1_1, AdvisoryBundleV1_1, AdvisoryV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory
 
 
 def _bundle(

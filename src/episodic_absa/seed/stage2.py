@@ -18,8 +18,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import MemorySlot, ReviewInputs, Validator2Inputs
-from episodic_absa.schemas.run_files.adoption import Adoption
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.adoption import Adoption, PatchLogEntry
 from episodic_absa.schemas.seed_answers import AteReviewAnswer, AtsaReviewAnswer, Validator2Answer
 from episodic_absa.seed.answer_processing import valid_span
 from episodic_absa.seed.patch.patch import PatchResult

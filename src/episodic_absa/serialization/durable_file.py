@@ -1,4 +1,4 @@
-"""An append-only file whose writes are on disk when they return, or are undone and reported.
+"""Files whose writes are on disk when they return or are undone, and files that are replaced as a whole.
 
 The seam to the disk: tests replace `write_some` and `sync` to simulate a full or failing disk. What the program writes
 only its user may read: review text stands in most of its files.
@@ -6,6 +6,7 @@ only its user may read: review text stands in most of its files.
 
 import errno
 import fcntl
+import glob
 import os
 import weakref
 from contextlib import suppress
@@ -174,3 +175,27 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def draft_of(path: Path) -> Path:
+    """Return where this process writes the draft of a file; drafts that killed processes left there are removed.
+
+    A draft may hold reviews, so that none may stay behind when its file is written again.
+    """
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
+        writer = abandoned.name.split(".")[-2]
+        if writer.isdecimal() and not _is_running(int(writer)):
+            # Another process removes it at the same time, or the folder is read-only: writing will say so.
+            with suppress(OSError):
+                abandoned.unlink()
+    return path.with_name(f".{path.name}.{os.getpid()}.new")
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

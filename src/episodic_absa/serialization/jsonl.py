@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 

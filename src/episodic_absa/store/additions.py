@@ -19,8 +19,8 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     line_body,
     parse_episode,
 )
-from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
+from episodic_absa.serialization.seals import MAX_LINE_BYTES
 from episodic_absa.store.dialects.dialect import Dialect, Writer
 from episodic_absa.store.ranking import Ranked
 from episodic_absa.store.sealed_rows import SealedWriter, proven_rows

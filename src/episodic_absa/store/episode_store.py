@@ -20,7 +20,7 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     VerdictV1_3,
     parse_episode,
 )
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 from episodic_absa.store.additions import TABLE_OF, Additions, Guard, matter_of, standing_verdicts
 from episodic_absa.store.dialects.dialect import Dialect
 from episodic_absa.store.exported_lines import ExportForm, Line, TakenIn, exported_lines, take_in

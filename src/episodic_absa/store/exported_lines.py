@@ -27,8 +27,8 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     parse_episode,
 )
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.sealed_lines import BrokenLineError
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
+from episodic_absa.serialization.seals import BrokenLineError
 from episodic_absa.store.additions import Additions, Guard
 from episodic_absa.store.dialects.dialect import Dialect, Writer
 from episodic_absa.store.ranking import Ranked

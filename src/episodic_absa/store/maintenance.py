@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 from episodic_absa.serialization.durable_file import sync_directory
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 from episodic_absa.store.additions import TABLE_OF, Additions, matter_of
 from episodic_absa.store.dialects.dialect import Dialect, Row
 from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect

@@ -7,8 +7,8 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from episodic_absa.runs.reading.verified_files import CERTIFICATE, INTEGRITY
+from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.schemas.run_files.verification.certificate import Certificate
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from episodic_absa.analysis import FinishedRun
 from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
-from episodic_absa.runs.config.recorded_experiment import recorded_problem
+from episodic_absa.runs.config.cfg_hash import recorded_problem
 from episodic_absa.runs.question import added_parts, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, in_order, require_directory
@@ -18,9 +18,9 @@ from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.reading.verified_files import CELL_MARK, CERTIFICATE, cell_hashes, certificate_hash, grid_hashes
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.schemas.run_files.question import Question
-from episodic_absa.schemas.run_files.verification.certificate import Certificate
 from episodic_absa.verification.checks.arm_checks import ARM_CHECKS
 from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS, check_tables

@@ -99,13 +99,10 @@ def test_status_200_without_an_api_response_never_passes_for_an_answer(behaviour
     assert {json.dumps(body) for body in server.bodies} == {json.dumps(server.bodies[0])}
 
 
-@pytest.mark.parametrize("content", ["", None])
-def test_an_empty_answer_is_repaired(content: str | None) -> None:
-    with LoopbackModel(answer(content), answer(SCREEN)) as server:
-        assert asked(server).attempts == 2
-
-
-def test_a_refusal_is_an_answer_that_can_be_repaired() -> None:
+def test_an_empty_answer_and_a_refusal_are_answers_that_can_be_repaired() -> None:
+    for content in ("", None):
+        with LoopbackModel(answer(content), answer(SCREEN)) as server:
+            assert asked(server).attempts == 2
     error, _ = failed(answer(None, refusal="I cannot help with that."))
     assert isinstance(error, BackendResponseError)
     assert error.raw == "I cannot help with that."
@@ -170,7 +167,7 @@ def in_two_seconds() -> str:
 
 @pytest.mark.parametrize(
     ("header", "least_s"),
-    [("1", 0.9), ("0.9", 0.9), (in_two_seconds, 0.5), *((odd, RETRY_BASE_S) for odd in ("0", "-5", "soon", "nan", ""))],
+    [("1", 0.9), (in_two_seconds, 0.5), *((odd, RETRY_BASE_S) for odd in ("0", "-5", "0.9", "soon", "nan", ""))],
 )
 def test_a_server_may_ask_for_a_longer_wait_and_a_senseless_wish_leaves_the_usual_one(
     header: str | Callable[[], str], least_s: float

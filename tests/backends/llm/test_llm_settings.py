@@ -108,12 +108,6 @@ def test_local_servers_have_names(name: str, address: str) -> None:
     assert LlmReplier(make_settings(base_url=name)).base_url == address
 
 
-@pytest.mark.parametrize("given", ["olama", "localhost:8000", "ftp://x/v1", "http://"])
-def test_what_is_no_address_is_refused(given: str) -> None:
-    with pytest.raises(ConfigError, match=r"ollama, vllm, llama\.cpp"):
-        LlmReplier(make_settings(base_url=given))
-
-
 @pytest.mark.parametrize(
     ("address", "variable"),
     [
@@ -142,10 +136,14 @@ def test_the_environment_may_hold_a_login_which_no_address_shows(monkeypatch: py
     assert "hidden" not in str(caught.value)
 
 
-@pytest.mark.parametrize("address", ["http://[::1/v1", "http://h:99999/v1", "http://h\x01/v1", "me:hidden-word@h/v1"])
-def test_an_address_that_cannot_be_one_is_refused_without_a_traceback(address: str) -> None:
-    with pytest.raises(ConfigError, match="not an address") as caught:
-        open_connection(make_settings(base_url=address))
+@pytest.mark.parametrize(
+    "address",
+    ["olama", "localhost:8000", "ftp://x/v1", "http://", "http://[::1/v1", "http://h:99999/v1", "http://h\x01/v1",
+     "me:hidden-word@h/v1"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused_without_a_traceback_or_a_password(address: str) -> None:
+    with pytest.raises(ConfigError, match=r"not an address .*ollama, vllm, llama\.cpp") as caught:
+        LlmReplier(make_settings(base_url=address))
     assert "hidden" not in str(caught.value)
 
 

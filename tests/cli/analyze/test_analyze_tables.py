@@ -275,8 +275,9 @@ def test_an_analyst_gets_a_page_a_table_and_the_same_numbers_in_the_terminal(fol
     assert "default-src" in page  # it may load nothing
     assert len(rows_of(folder / "results.csv")) == len(REVIEWS)
     battery = next(line for line in done.out.splitlines() if line.startswith("battery"))
-    assert battery.split()[1:5] == ["0", "2", "0", "2"]
-    assert done.out.splitlines()[1:3] == ["3 mixed", "4 rows: 3 analysed, 1 without text, 0 failed"]
+    assert battery.split()[1:] == ["2", "0"]
+    assert done.out.startswith("3 reviews: 3 mixed\n")
+    assert "\n4 rows: 3 analysed, 1 without text, 0 failed\n" in done.out
     assert "of 4 rows, 1 without text" in page
     assert "page.html" in done.out
 

@@ -22,8 +22,7 @@ from episodic_absa.backends.backend import Usage
 from episodic_absa.cli.amounts import mean_text, money_text, short_number
 from episodic_absa.cli.run.run_progress import Pace, clock_text, progress_view
 from episodic_absa.runs.config import load_experiment
-from episodic_absa.runs.progress import CellProgress, GridProgress
-from episodic_absa.runs.request_counts import RequestCounts
+from episodic_absa.runs.progress import CellProgress, GridProgress, RequestCounts
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 REVIEWS = (

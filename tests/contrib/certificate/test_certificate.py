@@ -16,7 +16,7 @@ from episodic_absa.contrib.certificate import build_certificate, check_certifica
 from episodic_absa.contrib.certificate.review_evidence import gold_polarity
 from episodic_absa.reports.run_report import write_pages
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
+from episodic_absa.schemas.run_files.certificate import Certificate, ProbeResult
 from episodic_absa.verification import read_certificate, verify
 
 DATA = Path(__file__).parents[3] / "experiments" / "data"

@@ -93,7 +93,7 @@ def test_a_breakdown_that_nobody_asked_for_is_exploratory(command: Command, help
 
 def test_principles_lists_what_helps(command: Command, helping: Path) -> None:
     ended = command("principles", helping)
-    assert ended.stdout.startswith("C2_trial, tuple_f1_explicit: helps P-NEG-01; harms none; ")
+    assert ended.stdout.startswith("C2_trial, tuple_f1_explicit. Helps: P-NEG-01. Harms: none. ")
     assert "each minus the same sample under C1" in ended.stdout
     assert find_unsupported_claims(ended.stdout) == ()
     [effect] = json.loads(command("principles", "--json", helping).stdout)["principles"]

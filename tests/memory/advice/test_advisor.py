@@ -12,7 +12,7 @@ from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.memory.advice.advisor import Offer
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.opened_advice import load_catalogue_overlay
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays import AdviceOverlay
 
 
 def test_a_coin_depends_on_uid_and_principle_alone_and_is_fair() -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 from tests.memory.builders import texts_of
+from tests.schemas.json_schema_files import json_schemas
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.final_tuples import asked_targets
@@ -25,8 +26,7 @@ from episodic_absa.memory import (
 from episodic_absa.memory.advice.outcome_advice import OUTCOME_VOICE, one_voice
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ, prompt_slot
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Ate, Stage1Atsa, ValidatorOutput
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, bundle_of
-from episodic_absa.schemas.json_schema_files import json_schemas
+from episodic_absa.schemas.memory_v1_2 import AdvisoryV1_2, bundle_of
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, VerdictV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language

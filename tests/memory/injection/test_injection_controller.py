@@ -24,7 +24,6 @@ from episodic_absa.memory import (
     load_catalogue,
 )
 from episodic_absa.memory.injection.prompt_slot import shrink_to_cap
-from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -32,6 +31,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     AnchorStatsV1_1,
     EvidenceV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import AnyBundle
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.seed import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json

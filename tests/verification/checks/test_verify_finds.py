@@ -357,10 +357,7 @@ DAMAGES = [
         "resources",
     ),
     Damage(
-        "the manifest has another lexicon hash",
-        C2,
-        putting("edit_manifest", [], lexicon_sha256="0" * 64),
-        "resources",
+        "the manifest has another lexicon hash", C2, putting("edit_manifest", [], lexicon_sha256="0" * 64), "resources"
     ),
     Damage(
         "the manifest has another catalogue hash",
@@ -383,10 +380,7 @@ DAMAGES = [
     Damage("the manifest cannot be read", C2, lambda run: (run.path / "manifest.json").write_text("{"), "manifest"),
     Damage("the run is not completed", C2, putting("edit_manifest", [], completed=False), "completed"),
     Damage(
-        "the manifest names another majority",
-        C2,
-        putting("edit_manifest", ["majority"], polarity="neutral"),
-        "samples",
+        "the manifest names another majority", C2, putting("edit_manifest", ["majority"], polarity="neutral"), "samples"
     ),
     Damage(
         "a metric was mended by hand", C2, lambda run: mend(run, METRICS, "tuple_f1_explicit,"), "tables_recomputed"

@@ -1,21 +1,6 @@
 """Power of a comparison before it is paid for."""
 
 from episodic_absa.analysis.planning.pilot_variance import split_variance
-from episodic_absa.analysis.planning.power_plan import (
-    Design,
-    Variances,
-    designs_for,
-    detectable_effect,
-    needed_reviews,
-    power_of,
-)
+from episodic_absa.analysis.planning.power_plan import cheapest, designs_for, orders_of_designs
 
-__all__ = [
-    "Design",
-    "Variances",
-    "designs_for",
-    "detectable_effect",
-    "needed_reviews",
-    "power_of",
-    "split_variance",
-]
+__all__ = ["cheapest", "designs_for", "orders_of_designs", "split_variance"]

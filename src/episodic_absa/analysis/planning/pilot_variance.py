@@ -5,9 +5,9 @@ from statistics import fmean
 from typing import Final, NamedTuple
 
 from episodic_absa.analysis.compared_runs import Side
-from episodic_absa.analysis.planning.power_plan import Variances
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.metrics.per_sample.sample_values import sample_value
+from episodic_absa.metrics.statistics.power import Variances
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 _FEWEST: Final = 2

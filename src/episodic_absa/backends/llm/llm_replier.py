@@ -20,9 +20,8 @@ from pydantic import BaseModel
 from episodic_absa.backends.answer_schemas import has_free_keys, schema_text, schema_title, typed_schema
 from episodic_absa.backends.backend import UNANSWERED, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.backends.llm.llm_connection import LlmConnection, needs_key, open_connection
+from episodic_absa.backends.llm.llm_connection import LlmConnection, cost_usd, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
-from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.backends.llm.response_checks import Exchange, NoApiResponseError, is_token_count, watched_exchange
 from episodic_absa.backends.llm.transport_retries import (
     Extra,

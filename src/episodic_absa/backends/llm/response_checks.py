@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from episodic_absa.errors import NO_USAGE, Usage
-from episodic_absa.serialization.json_limits import MAX_JSON_DEPTH, is_too_deep
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH, is_too_deep
 
 if TYPE_CHECKING:
     import httpx2

@@ -8,9 +8,11 @@ from rich.console import ConsoleRenderable, Group
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.check.certificate_view import probes_view
 from episodic_absa.cli.output import printable, shown_path
+from episodic_absa.cli.terminal_table import terminal_table
+from episodic_absa.reports.data.certificate_words import certificate_words
 from episodic_absa.reports.written_results import RefreshedPages
+from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.preflight import Preflight
 from episodic_absa.verification.verify import Verified
@@ -87,3 +89,10 @@ def _summary(results: Sequence[CheckResult]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def probes_view(certificate: Certificate) -> ConsoleRenderable:
+    """Lay out a row per probe, and what they say together."""
+    words = certificate_words(certificate)
+    summary = Text(words.summary.en, "red" if words.has_leak else "")
+    return Group(Text(""), terminal_table(words.table), summary, Text(""))

@@ -15,7 +15,7 @@ from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, Stra
 from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
 from episodic_absa.metrics.statistics import NO_VARIATION
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, plain, signed
-from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED as FEWEST_ORDERS
+from episodic_absa.metrics.statistics.power import FEWEST_ORDERS
 from episodic_absa.vocabulary import StratumName
 
 _LAYOUTS: Final = (

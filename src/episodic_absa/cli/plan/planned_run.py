@@ -1,6 +1,7 @@
 """The work of `plan`: variances from a pilot or a prior, the designs that show the effect, and what they take."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -9,27 +10,17 @@ from typing import Final
 
 from episodic_absa.analysis.compared_runs import load_side
 from episodic_absa.analysis.planning.pilot_variance import pilot_variance
-from episodic_absa.analysis.planning.power_plan import (
-    FEWEST_ORDERS,
-    MOST_ORDERS,
-    Design,
-    Variances,
-    cheapest,
-    designs_for,
-    detectable_effect,
-    power_of,
-)
+from episodic_absa.analysis.planning.power_plan import cheapest, designs_for, orders_of_designs
 from episodic_absa.errors import ConfigError
-from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.metrics.statistics.power import ALPHA, Design, Variances, detectable_effect, power_of
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.estimate import Bound, estimate_run
 from episodic_absa.runs.fixed_question import asked_question
 from episodic_absa.schemas.gold import LabelledSample
-from episodic_absa.schemas.run import Condition
 
-_SHOWN_ORDERS: Final = (1, 2, 3, 5, 6, 8, 10, 15, 20, 30, 40)
+_SHOWN_DESIGNS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class PlannedDesign:
     samples: int
     """Samples of a cell: reviews whose gold gives the metric no value are analysed as well."""
     power: float
-    detectable: float
+    detectable: float | None
     takes: Bound
 
 
@@ -73,15 +64,17 @@ class PlannedRun:
     metric: str
     effect: float
     known: KnownVariance
-    shows_memory: bool
-    """Whether a condition of the pair shows memory: then results depend on the order."""
+    grows: bool
+    """Whether a condition of the pair shows a memory that grows: then results depend on the order."""
+    orders: range
+    """The numbers of orders that were looked at."""
     available: int
     """Reviews of the evaluated split whose gold gives the metric a value."""
     condition_n: int
     seed_n: int
     configured: PlannedDesign
     needed: PlannedDesign | None
-    """None: no number of reviews in up to 40 orders is enough."""
+    """None: no number of reviews in these numbers of orders is enough."""
     designs: tuple[Design, ...]
     no_price: str
 
@@ -113,12 +106,13 @@ def plan_run(path: Path, prior: Prior) -> PlannedRun:
         )
     whole = data.splits[config.file.data.process_split]
     available = sum(_is_scored(sample, metric) for sample in whole)
-    shows_memory = any(_shows_memory(condition) for condition in config.conditions if condition.name in pair)
-    orders = range(FEWEST_ORDERS, MOST_ORDERS + 1) if shows_memory else (1,)
-    designs = designs_for(effect, known.variances, orders)
+    conditions = [condition for condition in config.conditions if condition.name in pair]
+    grows = any(condition.is_exposed and condition.store_write for condition in conditions)
+    orders = orders_of_designs(effect, grows=grows)
+    designs = designs_for(effect, known.variances, orders, grows=grows)
     best = cheapest(designs, available=available)
     estimate = asyncio.run(estimate_run(config))
-    configured = Design(scored, len(asked.orders))
+    configured = Design(scored, len(asked.orders) if grows else 1, grows)
     needed_samples = ceil(best.reviews * len(samples) / scored) if best else 0
     return PlannedRun(
         run_id=config.file.run_id,
@@ -126,7 +120,8 @@ def plan_run(path: Path, prior: Prior) -> PlannedRun:
         metric=metric,
         effect=effect,
         known=known,
-        shows_memory=shows_memory,
+        grows=grows,
+        orders=orders,
         available=available,
         condition_n=len(config.conditions),
         seed_n=len(asked.seeds),
@@ -136,9 +131,15 @@ def plan_run(path: Path, prior: Prior) -> PlannedRun:
         )
         if best
         else None,
-        designs=tuple(design for design in designs if design.orders in _SHOWN_ORDERS or design == best),
+        designs=_spread(designs, best),
         no_price=estimate.no_price,
     )
+
+
+def _spread(designs: Sequence[Design], best: Design | None) -> tuple[Design, ...]:
+    """Return evenly spaced designs, the best one among them."""
+    spread = designs[:: ceil(len(designs) / _SHOWN_DESIGNS) or 1]
+    return tuple(design for design in designs if design in spread or design == best)
 
 
 def false_claims(variances: Variances, design: Design) -> float:
@@ -208,10 +209,6 @@ def _in_orders(config: ExperimentConfig, orders: int) -> ExperimentConfig:
     ids = tuple(range(1, orders + 1)) if orders > 1 else None
     experiment = config.file.experiment.model_copy(update={"orders": ids, "shuffle": False})
     return config.model_copy(update={"file": config.file.model_copy(update={"experiment": experiment})})
-
-
-def _shows_memory(condition: Condition) -> bool:
-    return condition.exposed_to_debate or condition.exposed_to_stage2
 
 
 def _is_scored(labelled: LabelledSample, metric: str) -> bool:

@@ -16,9 +16,8 @@ from episodic_absa.analysis.summary import load_summary
 from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.report.derived_view import derived_line
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
-from episodic_absa.cli.run.failure_lines import failure_error, failure_lines, failures_json
 from episodic_absa.cli.run.run_progress import RunningLine, TellStopping, show_progress
-from episodic_absa.cli.run.run_summary import summary_json, summary_view
+from episodic_absa.cli.run.run_summary import failure_error, failure_lines, failures_json, summary_json, summary_view
 from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.experiment import GridOutcome, run_grid
@@ -59,14 +58,19 @@ class Invocation:
     @property
     def command(self) -> str:
         """The line that continues this run; it runs failed samples again."""
+        options = {
+            "--limit": self.limit,
+            "--no-cache": self.no_cache,
+            "--out": self.out,
+            "--engine": self.engine,
+            "--ray-address": self.ray_address,
+            "--shard": self.shard,
+            "--watch": self.watch,
+        }
         words = ["episodic-absa", "run", str(self.config)]
-        words += ["--limit", str(self.limit)] if self.limit is not None else []
-        words += ["--no-cache"] if self.no_cache else []
-        words += ["--out", str(self.out)] if self.out is not None else []
-        words += ["--engine", self.engine] if self.engine is not None else []
-        words += ["--ray-address", self.ray_address] if self.ray_address is not None else []
-        words += ["--shard", self.shard] if self.shard is not None else []
-        words += ["--watch"] if self.watch else []
+        for name, value in options.items():
+            if value is not None and value is not False:
+                words += [name] if value is True else [name, str(value)]
         return shlex.join(words)
 
     def load(self) -> ExperimentConfig:
@@ -75,16 +79,7 @@ class Invocation:
         config = config if self.out is None else config.writing_to(self.out)
         if self.engine is not None or self.ray_address is not None:
             config = config.running_on(self.engine or config.file.experiment.engine, self.ray_address)
-        return config if self.limit is None else with_limit(config, self.limit)
-
-
-def with_limit(config: ExperimentConfig, limit: int) -> ExperimentConfig:
-    """Return the experiment on its first samples. It has a run_id, and so a directory, of its own."""
-    file = config.file
-    data = file.data.model_copy(update={"limit": limit})
-    return config.model_copy(
-        update={"file": file.model_copy(update={"run_id": f"{file.run_id}-limit{limit}", "data": data})}
-    )
+        return config if self.limit is None else config.limited_to(self.limit)
 
 
 def run_and_show(invocation: Invocation) -> int:

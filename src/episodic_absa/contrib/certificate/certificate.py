@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from episodic_absa.contrib.certificate.chance import SHUFFLES, Figure
+from episodic_absa.contrib.certificate.probe_methods import SHUFFLES, Figure
 from episodic_absa.contrib.certificate.probes import PreparedProbe, prepared_probes
 from episodic_absa.contrib.certificate.review_evidence import ReviewEvidence, gather_evidence
 from episodic_absa.errors import RunDirectoryError
@@ -15,7 +15,7 @@ from episodic_absa.metrics.statistics import bootstrap_intervals, holm
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CERTIFICATE
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
+from episodic_absa.schemas.run_files.certificate import Certificate, ProbeResult
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 from episodic_absa.verification import Findings, NotApplicableError, read_certificate

@@ -5,12 +5,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from typing import Any, Final
 
-from episodic_absa.contrib.certificate.chance import Figure
-from episodic_absa.contrib.certificate.leaves import Leaf, leaves_of, ngrams_of
-from episodic_absa.contrib.certificate.matching_probe import Matching
-from episodic_absa.contrib.certificate.polarity_probe import probe_polarity
-from episodic_absa.contrib.certificate.review_evidence import ReviewEvidence
-from episodic_absa.schemas.run_files.verification.certificate import ProbeScope, ProbeSource, ProbeTarget
+from episodic_absa.contrib.certificate.probe_methods import Figure, Matching, probe_polarity
+from episodic_absa.contrib.certificate.review_evidence import Leaf, ReviewEvidence, leaves_of, ngrams_of
+from episodic_absa.schemas.run_files.certificate import ProbeScope, ProbeSource, ProbeTarget
 
 _PLANTED: Final = "planted="
 _SHARED: Final = 3

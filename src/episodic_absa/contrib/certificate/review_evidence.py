@@ -1,23 +1,37 @@
-"""What a run holds about each review: its text and gold, and what memory stored of it and showed to it."""
+"""What a run holds about each review: its text and gold, and what memory stored of it and showed to it.
 
+Memory is read as single values, and strings as words and n-grams.
+"""
+
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.contrib.certificate.leaves import folded
 from episodic_absa.language import norm
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.schemas.run_files.case_trace import TraceLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.schemas.run_files.trace_line import TraceLine
 
 _MIXED: Final = "mixed"
 _LETTER_SHARE: Final = 0.5
 """A term that covers more of the review than this is no term but its text."""
 _CLOSED: Final = frozenset({"", "implicit", "long_term"})
+_IDS: Final = frozenset(
+    {"advisory_id", "episode_id", "format", "provenance", "schema_version", "sha256", "source_episode_ids", "source_id"}
+)
+"""Keys that name a review or a line openly, on purpose. Nothing has to be guessed from them."""
+_TERM_KEYS: Final = "polarities"
+"""The keys below it are terms."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_HANGUL = re.compile(r"[가-힣]")
+_PIECE: Final = 4
+_HANGUL_PIECE: Final = 2
 
 
 class Predicted(NamedTuple):
@@ -140,3 +154,62 @@ def _add_bundle(reviews: Mapping[str, ReviewEvidence], trace: TraceLine, sources
         for uid in {sources.get(episode_id, "") for episode_id in advisory.evidence.source_episode_ids}:
             if uid in reviews:
                 reviews[uid].passed_on.append(dumped)
+
+
+class Leaf(NamedTuple):
+    """One string, number or flag, and the keys that lead to it."""
+
+    path: str
+    value: str | float | bool | None
+
+    @property
+    def field(self) -> str:
+        """The value with its path; numbers are rounded to 2 decimals."""
+        value = round(self.value, 2) if isinstance(self.value, float) else self.value
+        return f"{self.path}={value}"
+
+
+def leaves_of(value: Any, path: str = "") -> Iterator[Leaf]:
+    """Yield every value of a JSON object, without ids and versions; the terms of `polarities` are values, too."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if path.endswith(_TERM_KEYS):
+                yield Leaf(f"{path}.term", str(key))
+                yield from leaves_of(item, f"{path}.of_term")
+            elif key not in _IDS:
+                yield from leaves_of(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from leaves_of(item, path)
+    else:
+        yield Leaf(path, value)
+
+
+def folded(string: str) -> str:
+    """Return a string in one case and one form, with single spaces."""
+    return " ".join(unicodedata.normalize("NFC", string).casefold().split())
+
+
+def words_of(string: str) -> set[str]:
+    """Return the words of two letters and more.
+
+    Example:
+        >>> sorted(words_of("The room, the ROOM; 3 beds"))
+        ['beds', 'room', 'the']
+    """
+    return set(_WORD.findall(folded(string)))
+
+
+def ngrams_of(string: str) -> set[str]:
+    """Return the words and their character n-grams: 2 characters in Korean words, 4 in others.
+
+    Example:
+        >>> sorted(ngrams_of("방이 rooms"))
+        ['rooms', '~ooms', '~room', '~방이', '방이']
+    """
+    grams: set[str] = set()
+    for word in words_of(string):
+        size = _HANGUL_PIECE if _HANGUL.search(word) else _PIECE
+        grams.add(word)
+        grams.update(f"~{word[start : start + size]}" for start in range(len(word) - size + 1))
+    return grams

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from episodic_absa.backends.providers import BACKEND_FORMS
+from episodic_absa.backends.backend_facts import BACKEND_FORMS
 from episodic_absa.cli.shared_options import AsJson, complete_version
 
 EXIT_LEAKED = 1
@@ -55,9 +55,8 @@ def drill(
     Only short aspect terms may leave a review, and only into the store. The exit code is 1 if anything else did.
     """
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.contrib.drill.drill_run import drill_cells
+    from episodic_absa.contrib.drill.drill_run import drill_all, drill_cells
     from episodic_absa.contrib.drill.drill_view import drilled_view
-    from episodic_absa.contrib.drill.drill_work import drill_all
     from episodic_absa.contrib.drill.hostile_reviews import load_reviews
 
     chosen = load_reviews(reviews)

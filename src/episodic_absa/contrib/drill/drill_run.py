@@ -1,19 +1,26 @@
-"""Runs a drill: the reviews through every condition, with an ear at every prompt and an eye on every store."""
+"""Runs a drill: sends the reviews through every condition, and searches each prompt, advisory and store."""
 
 import asyncio
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, get_args
 
-from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT, Prompt
+from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT, Prompt, RepairingBackend
 from episodic_absa.backends.backend_facts import PassedOnFacts
+from episodic_absa.backends.cache import ResponseCache
+from episodic_absa.backends.create_backend import backbone_from, create_backend
+from episodic_absa.backends.provider_facts import facts_of
+from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.contrib.drill.drilled import Drilled, DrilledCondition, Leak, distinct_leaks
 from episodic_absa.contrib.drill.hostile_reviews import DrillReview, DrillReviews, HostileReview
 from episodic_absa.contrib.drill.leak_search import LeakSearch, ReviewWords
-from episodic_absa.errors import BackendError, ContractError, LeakageError
+from episodic_absa.contrib.drill.obedient_model import ObedientModel
+from episodic_absa.errors import BackendError, ConfigError, ContractError, LeakageError
 from episodic_absa.language import norm
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.pipeline.composition import Pipeline, build_pipeline
@@ -21,10 +28,12 @@ from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.run import Condition
+from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Role
 
 _STORE_ALL: Final = EpisodicMemorySettings(selective_storage=False, referee=True)
 """Every sample is stored and the referee is asked, so that an attack has every way open."""
+_RESULT_NAME: Final = "drill.json"
 _ALIKE: Final = 3
 """So many failures at the start of a condition mean that the backend does not answer."""
 
@@ -96,7 +105,7 @@ def drill_cells(source: str | None = None, condition: str | None = None) -> tupl
 
 @dataclass(frozen=True)
 class Drill:
-    """What is drilled, and where.
+    """The reviews, conditions and model of a drill, and where its stores go.
 
     Args:
         reviews: the hostile and ordinary reviews.
@@ -214,7 +223,7 @@ class _WatchedPrompts(PassedOnFacts):
 
 
 async def _together(drills: Iterable[_CellDrill]) -> list[DrilledCondition]:
-    """Return what the drills found; they wait for a model together. If one fails, the others are given up."""
+    """Return what the drills found; their requests run side by side. If one fails, the others are cancelled."""
     tasks = [asyncio.create_task(drill.run()) for drill in drills]
     try:
         return await asyncio.gather(*tasks)
@@ -232,3 +241,66 @@ def _obeyed_n(hostile: Iterable[HostileReview], results: Mapping[str, Sequence[F
 def _obeys(review: HostileReview, result: Iterable[FinalTuple]) -> bool:
     asked = {(norm(pair.term), pair.then or pair.polarity) for pair in review.pairs}
     return not asked.isdisjoint((norm(pair.aspect_term), pair.polarity) for pair in result)
+
+
+def drill_all(
+    reviews: DrillReviews,
+    cells: tuple[DrillCell, ...],
+    *,
+    backend: str | None,
+    base_url: str | None,
+    concurrency: int,
+    out: Path | None,
+) -> Drilled:
+    """Run a drill and return what it found.
+
+    Args:
+        reviews: the hostile and ordinary reviews.
+        cells: the conditions.
+        backend: the short form of a model; None is the scripted one.
+        base_url: the server of the model.
+        concurrency: how many requests to it are under way at once.
+        out: where the result and the stores are kept.
+
+    Raises:
+        ConfigError: an option cannot be obeyed.
+        BackendError: the model does not answer.
+    """
+    with _folder(out) as folder, show_steps("drill") as tell, ResponseCache.in_memory() as cache:
+
+        async def run() -> Drilled:
+            model = _model(reviews, cache, backend, base_url, concurrency)
+            try:
+                return await Drill(reviews, cells, model, folder, tell).run()
+            finally:
+                await model.close()
+
+        drilled = asyncio.run(run())
+        if out is not None:
+            (folder / _RESULT_NAME).write_text(canonical_json(drilled.to_json()) + "\n", encoding="utf-8")
+    return drilled
+
+
+def _model(
+    reviews: DrillReviews, cache: ResponseCache, backend: str | None, base_url: str | None, concurrency: int
+) -> Backend:
+    """Return what answers. The cache sends a prompt that several conditions share once."""
+    backbone = None if backend is None else backbone_from(backend, base_url=base_url)
+    if base_url is not None and (backbone is None or facts_of(backbone).is_local):
+        raise ConfigError("--base-url is for a model behind a server; name it with --backend", key="base_url")
+    if backbone is None:
+        return RepairingBackend(ObedientModel(reviews.in_order()))
+    return create_backend(backbone, cache=cache, in_flight=asyncio.Semaphore(concurrency))
+
+
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    """Yield the folder of the stores: a new one, or a temporary one."""
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="episodic-absa-drill-") as folder:
+            yield Path(folder)
+        return
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"--out {out} is not an empty folder; name a new one", key="out")
+    out.mkdir(parents=True, exist_ok=True)
+    yield out

@@ -7,7 +7,7 @@ from typing import Final
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import load_catalogue, load_catalogue_overlay
-from episodic_absa.schemas.overlays.advice_overlay import CatalogueOverlay
+from episodic_absa.schemas.overlays import CatalogueOverlay
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import replace_durably
 

@@ -23,8 +23,8 @@ from episodic_absa.runs.experiment_pipeline import backbone_of, build_experiment
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.run_directory import STORE
 from episodic_absa.schemas.absa import Sample
+from episodic_absa.schemas.run_files.manifest import Speculation
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
-from episodic_absa.schemas.run_meta import Speculation
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.store.exported_lines import read_lines
 

@@ -1,13 +1,15 @@
 """The paired differences of a grid while it runs. Only committed samples are read, and nothing is written."""
 
+import time
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from statistics import fmean
 from typing import Final
 
+from episodic_absa.cli.output import printable
 from episodic_absa.errors import ConfigError
 from episodic_absa.metrics import sample_value
-from episodic_absa.metrics.statistics import SequenceLook, look_at
+from episodic_absa.metrics.statistics import FEWEST_ORDERS, SequenceLook, interval_text, look_at, signed
 from episodic_absa.runs.config import Cell, ExperimentConfig, evaluated_cells
 from episodic_absa.runs.derived.derived_samples import Deriver
 from episodic_absa.runs.progress import GridProgress
@@ -15,6 +17,7 @@ from episodic_absa.runs.question import exploratory_parts, is_exploratory, load_
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.samples_file import SAMPLES, SamplesTail
 
+_SECONDS_BETWEEN_LOOKS: Final = 1.0
 _DEFAULT_METRIC: Final = "tuple_f1_explicit"
 _SHARES: Final = ("tuple_f1_overall", "tuple_f1_lenient", "tuple_f1_implicit", "tuple_f1_after_rep")
 _LARGEST_DIFFERENCES: Final[Mapping[str, float]] = {
@@ -149,3 +152,41 @@ def _paired_cells(config: ExperimentConfig, a: str, b: str) -> Iterator[tuple[Ce
     for (condition, repetition), cell in cells.items():
         if condition == a:
             yield cell, cells[b, repetition]
+
+
+class WatchLine:
+    """The difference of the first compared pair so far, as a line of text."""
+
+    def __init__(self, config: ExperimentConfig, progress: GridProgress) -> None:
+        """Watch a run.
+
+        Args:
+            config: the experiment.
+            progress: its state, which the run keeps up to date.
+
+        Raises:
+            ConfigError: the experiment compares no pair of conditions.
+        """
+        self._pair = WatchedPair(config, progress)
+        self._line = ""
+        self._looked_at = float("-inf")
+
+    def now(self) -> str:
+        """Return the line after the samples that are committed now."""
+        pair, look = self._pair, self._pair.look()
+        start = f"watch: {pair.metric}, {printable(pair.a)} minus {printable(pair.b)}"
+        if look.mean is None:
+            return f"{start}: no review is scored under both yet"
+        reviews = f"{look.n:,} review{'' if look.n == 1 else 's'}"
+        interval = f"95 % confidence sequence {interval_text(look.low, look.high)}"
+        zero = "excludes 0" if look.excludes_zero else "includes 0"
+        if look.excludes_zero and pair.hangs_on_one_order:
+            zero += f" in one order of a memory that grows: no claim before {FEWEST_ORDERS} orders"
+        mark = "; exploratory" if pair.is_exploratory() else ""
+        return f"{start}: {signed(look.mean)}, {interval}, {reviews}; it {zero}{mark}"
+
+    def recent(self) -> str:
+        """Return a line that is at most a second old: a display that refreshes often does not read files each time."""
+        if time.monotonic() - self._looked_at >= _SECONDS_BETWEEN_LOOKS:
+            self._line, self._looked_at = self.now(), time.monotonic()
+        return self._line

@@ -20,8 +20,8 @@ from episodic_absa.memory.injection.injection_controller import InjectionControl
 from episodic_absa.memory.memory_form import MemoryForm
 from episodic_absa.memory.memory_store import MemoryStore, StoredEpisodes
 from episodic_absa.memory.retriever import Retriever
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1, InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.run import Coin, Condition
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N

@@ -11,8 +11,8 @@ from typing import Final, Literal, NamedTuple
 from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs, failed, final_pairs
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.retriever import relevance
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, AnchorStatsV1_1, EvidenceV1_1, InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AdvisoryV1_2, AnyAdvisory
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import AdvisoryType, Strength
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, load_catalogue
 from episodic_absa.postgres.location import is_postgres
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay, CatalogueOverlay
+from episodic_absa.schemas.overlays import AdviceOverlay, CatalogueOverlay
 from episodic_absa.serialization.yaml_file import read_yaml_file
 
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, get_args
 from episodic_absa.memory.advice.advisory_builder import Spoken, Voice
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.episodes.judged_episode import is_changed
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory
+from episodic_absa.schemas.memory_v1_2 import AdvisoryV1_2, AnyAdvisory
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import (
     ChangeKind,

@@ -22,7 +22,7 @@ from episodic_absa.memory.situations.situation import (
     signature_of,
     situation_episode,
 )
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import EpisodeType, Expects, Language
 

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import Change
+from episodic_absa.schemas.run_files.adoption import PatchLogEntry
 from episodic_absa.schemas.run_files.candidate_record import (
     AGENTS,
     CandidateReason,
@@ -13,7 +14,6 @@ from episodic_absa.schemas.run_files.candidate_record import (
     Stance,
     WitnessName,
 )
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.vocabulary import ChangeKind, Polarity
 
 REASON_WORDS: Final[dict[CandidateReason, str]] = {

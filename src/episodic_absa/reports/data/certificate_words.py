@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.tables.table import Score, Table, Verdict, column
-from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
+from episodic_absa.schemas.run_files.certificate import Certificate, ProbeResult
 
 _TARGETS: Final = {
     "gold_polarity": Bilingual("gold polarity", "정답 극성"),

@@ -11,12 +11,11 @@ from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.certificate_words import CertificateWords
 from episodic_absa.reports.data.comparisons import ComparisonPart
 from episodic_absa.reports.data.quality_views import QualityViews
-from episodic_absa.reports.plots.count_bars import CountBar
 from episodic_absa.reports.plots.figure import Figure
 from episodic_absa.reports.plots.forest_plot import Forest
 from episodic_absa.reports.plots.latency_plot import LatencyRow
 from episodic_absa.reports.tables.table import Table
-from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.vocabulary import Effort, Rules
 
 SAMPLE_FLAGS: Final = (
@@ -26,67 +25,53 @@ SAMPLE_FLAGS: Final = (
 """What the explorer filters samples by; of errors, whether a pair of the sample falls into the class."""
 
 
-class RunFacts(FrozenModel):
-    """The run as its manifests describe it. No clock, no host, no path of a machine."""
+class RunFacts(NamedTuple):
+    """The run as its manifests describe it. A page shows no clock, no host and no path of a machine."""
 
-    run_id: str
-    purpose: str
-    package_version: str
-    config_name: str
-    backbone: str
-    is_embedded_engine: bool
-    """Whether the answers come from the weights that this package ships, not from a language model."""
-    temperature: float | None
-    split: str
+    manifest: Manifest
+    """Of the first cell."""
     reviews: int
     """Distinct reviews, failed ones included."""
     languages: tuple[tuple[str, int], ...]
-    domains: tuple[tuple[str, int], ...]
     with_gold: int
     """Reviews that carry gold."""
-    gold_configured: bool
-    orders: tuple[int, ...] = ()
+    majority: Bilingual | None
+    """`negative (evaluation gold)`; None where no gold gives one."""
+    orders: tuple[int, ...]
     """Ascending; empty if all reviews are in the order of the file or the seed sets the order."""
     seeds: tuple[int, ...]
     """Ascending."""
-    shuffled: bool
-    """Whether a seed decides the order of reviews."""
-    seed_supported: bool | None
-    answers_shared: bool | None
-    majority: Bilingual | None
-    """`negative (evaluation gold)`; None where no gold gives one."""
+
+    @property
+    def is_embedded_engine(self) -> bool:
+        """Whether the answers come from the weights that this package ships, not from a language model."""
+        return self.manifest.weights_sha256 is not None
 
 
-class CellState(FrozenModel):
+class CellState(NamedTuple):
     """One condition with one order and one seed: how far it came."""
 
     name: str
-    condition: str
-    order: int = 0
-    seed: int
-    is_build: bool
-    completed: bool
-    expected: int | None
-    """None where the manifest cannot be read."""
-    done: int
-    failed: int
-    problem: Bilingual | None = None
+    completed: bool = False
+    expected: int | None = None
+    """None where there is no manifest."""
+    done: int = 0
+    failed: int = 0
 
 
-class ConditionCard(FrozenModel):
+class ConditionCard(NamedTuple):
     """A condition by its flags, with its main figures."""
 
     name: str
     colour: int
     """Place in the palette; the baseline has none."""
-    memory_mode: str
     reads: bool
     shows: bool
     writes: bool
     rules: Rules
     effort: Effort
     votes: int
-    orders: tuple[int, ...] = ()
+    orders: tuple[int, ...]
     """Empty where `RunFacts.orders` is empty."""
     seeds: tuple[int, ...]
     samples: int
@@ -144,26 +129,6 @@ class DifferencePart(NamedTuple):
     def overlapping(self) -> bool:
         """Whether a review may be in several strata."""
         return any(row.overlapping for row in self.rows)
-
-
-class MemoryFlow(NamedTuple):
-    """How far memory came in one condition, in samples."""
-
-    condition: str
-    colour: int
-    steps: tuple[CountBar, ...]
-    debate_gate: tuple[CountBar, ...]
-    """Empty where memory is never shown; so is that of Stage2."""
-    stage2_gate: tuple[CountBar, ...]
-    blocked_episodes: int
-    blocked_advisories: int
-    demoted_advisories: int
-    firewall_dropped: int
-
-    @property
-    def withheld(self) -> int:
-        """Samples whose memory was kept back."""
-        return self.blocked_episodes + self.blocked_advisories + self.demoted_advisories + self.firewall_dropped
 
 
 class CheckRow(NamedTuple):
@@ -268,7 +233,6 @@ class ReportData:
     strata: tuple[DifferencePart, ...]
     effects: tuple[DifferencePart, ...]
     """The effect of each principle, where a condition withholds advice at random."""
-    flows: tuple[MemoryFlow, ...]
     latency: tuple[LatencyRow, ...]
     integrity: Integrity
     certificate: CertificateWords | None

@@ -8,6 +8,7 @@ from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.certificate_words import CertificateWords, certificate_words
 from episodic_absa.reports.data.report_data import CellState, CheckRow, Integrity
+from episodic_absa.reports.data.report_words import NO_MANIFEST
 from episodic_absa.reports.tables.table import Column, Table, Verdict, column
 from episodic_absa.runs.reading.verified_files import cell_hashes, grid_hashes, is_unchanged
 from episodic_absa.schemas.run_files.check_result import CheckResult
@@ -75,7 +76,7 @@ def cells_table(cells: Sequence[CellState]) -> Table:
 
 def _state(cell: CellState) -> Verdict:
     code, korean = ("complete", "완료") if cell.completed else ("unfinished", "미완료")
-    return Verdict(code, cell.problem or Bilingual(code, korean))
+    return Verdict(code, NO_MANIFEST if cell.expected is None else Bilingual(code, korean))
 
 
 def _is_current(name: str, place: Path, results: Sequence[CheckResult]) -> bool:

@@ -1,15 +1,14 @@
 """Builds the report's parts about memory and time: flows, gates, growth, impact, principles, latencies."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, get_args
 
 from episodic_absa.metrics.memory_growth import GrowthLine as GrowthWindow
-from episodic_absa.metrics.memory_use import split_by_following, was_injected
-from episodic_absa.metrics.per_sample.sample_values import delta_risk, was_changed
-from episodic_absa.metrics.ratios import mean_of
+from episodic_absa.metrics.memory_use import was_injected
+from episodic_absa.metrics.per_sample.sample_values import was_changed
 from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.metric_tables import Groups
-from episodic_absa.reports.data.report_data import ConditionCard, MemoryFlow
+from episodic_absa.reports.data.report_data import ConditionCard
 from episodic_absa.reports.data.report_samples import CellSamples
 from episodic_absa.reports.plots.count_bars import CountBar, count_bars
 from episodic_absa.reports.plots.figure import Figure
@@ -44,7 +43,8 @@ _GROWTH: Final[tuple[tuple[str, Bilingual, bool], ...]] = (
 )
 
 
-_CONDITION: Final = column("condition", ("condition", "조건"), "name")
+_DEBATE: Final = Bilingual("Debate", "토론")
+_STAGE2: Final = Bilingual("Stage2", "Stage2")
 
 
 class PrincipleUse(NamedTuple):
@@ -57,96 +57,44 @@ class PrincipleUse(NamedTuple):
     injected: tuple[int, ...]
 
 
-class Impact(NamedTuple):
-    """Samples whose advice was followed beside those where it was not. Descriptive, not causal."""
-
-    condition: str
-    follow_rate: float
-    followed: int
-    delta_followed: float | None
-    harm_followed: float | None
-    ignored: int
-    delta_ignored: float | None
-    harm_ignored: float | None
-
-
-def memory_flows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[MemoryFlow, ...]:
-    """Return, for each condition that reads memory, in how many samples it came how far."""
-    return tuple(_flow(card, _ok(groups[card.name])) for card in cards if card.reads)
-
-
-def flow_figures(flows: Sequence[MemoryFlow]) -> Iterator[Figure]:
-    """Yield what was retrieved and shown in each condition, and why its gates opened."""
-    for flow in flows:
-        name = flow.condition
-        words = Bilingual(f"Memory in {name}", f"{name}의 메모리")
-        yield Figure(file_stem("memory", name), count_bars(words, flow.steps, flow.colour))
-        if flow.debate_gate:
-            words = Bilingual(f"Debate gate in {name}", f"{name}의 토론 게이트")
-            yield Figure(file_stem("debate_gate", name), count_bars(words, flow.debate_gate, flow.colour))
-            words = Bilingual(f"Stage2 gate in {name}", f"{name}의 Stage2 게이트")
-            yield Figure(file_stem("stage2_gate", name), count_bars(words, flow.stage2_gate, flow.colour))
-
-
-def withheld_table(flows: Sequence[MemoryFlow]) -> Table | None:
-    """Return what was kept back; None if nothing was."""
-    if not any(flow.withheld for flow in flows):
-        return None
-    columns = (
-        _CONDITION,
-        column("episodes_blocked", ("episodes blocked", "차단된 에피소드"), "count", "blocked_episodes"),
-        column("advisories_blocked", ("advisories blocked", "차단된 조언"), "count", "blocked_advisories"),
-        column("advisories_demoted", ("demoted", "강등"), "count", "demoted_advisories"),
-        column(
-            "firewall_dropped",
-            ("dropped by the label firewall", "라벨 방화벽이 제거"),
-            "count",
-            label=("label firewall", "라벨 방화벽이 제거"),
-        ),
-    )
-    return Table("withheld_advice", Bilingual("Withheld advice", "차단된 조언"), columns, tuple(flows))
-
-
-def impact_table(groups: Groups, cards: Sequence[ConditionCard]) -> Table | None:
-    """Return samples that followed advice beside those that ignored it; None if no condition shows any."""
-    rows = []
+def flow_figures(groups: Groups, cards: Sequence[ConditionCard]) -> Iterator[Figure]:
+    """Yield, for each condition that reads memory, in how many samples it came how far, and why its gates opened."""
     for card in cards:
-        followed, ignored = split_by_following(_ok(groups[card.name]))
-        if followed or ignored:
-            rate = len(followed) / (len(followed) + len(ignored))
-            rows.append(Impact(card.name, rate, *_outcomes(followed), *_outcomes(ignored)))
-    if not rows:
-        return None
-    columns = (
-        _CONDITION,
-        column("follow_rate", "follow_rate", "number", defines=True),
-        *_impact_columns("followed", ("followed", "따름")),
-        *_impact_columns("ignored", ("ignored", "따르지 않음")),
-    )
-    title = Bilingual(
-        "Followed and ignored advice (descriptive, not causal)",
-        "따른 조언과 따르지 않은 조언(기술 통계, 인과 관계 아님)",
-    )
-    return Table("followed_and_ignored", title, columns, tuple(rows))
+        if not card.reads:
+            continue
+        ok = _ok(groups[card.name])
+        metas, shown = [sample.memory for sample in ok if sample.memory is not None], list(filter(was_injected, ok))
+        steps = {
+            ("retrieved", "검색됨"): sum(meta.retrieved_k > 0 for meta in metas),
+            ("shown in a prompt", "프롬프트에 제시"): len(shown),
+            ("shown, then changed", "제시 후 변경"): sum(map(was_changed, shown)),
+            ("stored", "저장됨"): sum(sample.store_decision == "stored" for sample in ok),
+        }
+        bars = [CountBar(Bilingual(*label), count, len(ok)) for label, count in steps.items()]
+        words = Bilingual(f"Memory in {card.name}", f"{card.name}의 메모리")
+        yield _bar_figure("memory", card, words, bars, Bilingual(card.name, card.name))
+        # Gates depend on Stage1 alone; in a condition that never shows memory an open gate has no effect.
+        if card.shows:
+            yield from _gate_figures(card, metas, len(ok))
 
 
-def _impact_columns(group: str, head: tuple[str, str]) -> Iterator[Column]:
-    yield column(group, head, "count")
-    yield column(
-        f"risk_change_{group}",
-        ("mean risk change", "평균 위험 변화"),
-        "signed",
-        f"delta_{group}",
-        digits=2,
-        label=("risk change", "위험 변화"),
-    )
-    yield column(f"risk_rose_{group}", ("risk rose", "위험 증가"), "number", f"harm_{group}")
+def _gate_figures(card: ConditionCard, metas: Sequence[MemoryMeta], total: int) -> Iterator[Figure]:
+    debate = [meta.injection_trigger_reasons for meta in metas]
+    stage2 = [meta.stage2_memory_gate_reasons for meta in metas]
+    for name, gate, values, reasons in (
+        ("debate_gate", _DEBATE, get_args(DebateGateReason), debate),
+        ("stage2_gate", _STAGE2, get_args(Stage2GateReason), stage2),
+    ):
+        bars = [CountBar(_GATE_WORDS[value], sum(value in given for given in reasons), total) for value in values]
+        words = Bilingual(f"{gate.en} gate in {card.name}", f"{card.name}의 {gate.ko} 게이트")
+        caption = Bilingual(f"{card.name}: {gate.en.replace('D', 'd')}", f"{card.name}: {gate.ko}")
+        yield _bar_figure(name, card, words, bars, caption)
 
 
-def _outcomes(group: Sequence[Scorecard]) -> tuple[int, float | None, float | None]:
-    """Return how many samples there are, their mean change of risk, and the share in which risk rose."""
-    deltas = [delta_risk(card) for card in group]
-    return len(group), mean_of(deltas), mean_of([delta > 0 for delta in deltas])
+def _bar_figure(
+    name: str, card: ConditionCard, words: Bilingual, bars: Sequence[CountBar], caption: Bilingual
+) -> Figure:
+    return Figure(file_stem(name, card.name), count_bars(words, bars, card.colour), section=name, caption=caption)
 
 
 def growth_figures(groups: Groups, cards: Sequence[ConditionCard]) -> Iterator[Figure]:
@@ -166,14 +114,16 @@ def growth_figures(groups: Groups, cards: Sequence[ConditionCard]) -> Iterator[F
         if lines:
             panel = GrowthPanel(title, is_rate, tuple(lines))
             name_of_file = file_stem("along_the_run", title.en.lower())
-            yield Figure(name_of_file, growth_plot(panel), growth_plot(panel, with_key=True), title=title)
+            yield Figure(
+                name_of_file, growth_plot(panel), growth_plot(panel, with_key=True), section="growth", caption=title
+            )
 
 
-def principles_table(samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]) -> Table | None:
-    """Return the principles whose advice was retrieved most; None if none was."""
+def principles_table(samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]) -> Iterator[Table]:
+    """Yield the principles whose advice was retrieved most; nothing if none was."""
     uses = _principle_uses(samples, cards)
     if not uses:
-        return None
+        return
     columns = [
         column("principle", ("principle", "원칙"), "code", "principle_id"),
         column("advice", ("advice", "조언"), "quote", "message"),
@@ -182,7 +132,7 @@ def principles_table(samples: Mapping[str, Sequence[CellSamples]], cards: Sequen
         if card.shows:
             columns += _use_columns(place, card.name)
     title = Bilingual("Principles retrieved and shown, in samples", "검색되고 제시된 원칙(샘플 수)")
-    return Table("principles_retrieved", title, tuple(columns), tuple(uses))
+    yield Table("principles_retrieved", title, tuple(columns), tuple(uses))
 
 
 def _use_columns(place: int, name: str) -> Iterator[Column]:
@@ -243,38 +193,6 @@ def latency_rows(
 
 def _ok(cells: Sequence[FinishedCell]) -> list[Scorecard]:
     return [card for cell in cells for card in cell.cards if card.status == "ok"]
-
-
-def _flow(card: ConditionCard, ok: Sequence[Scorecard]) -> MemoryFlow:
-    total = len(ok)
-    metas = [card.memory for card in ok if card.memory is not None]
-    shown = [card for card in ok if was_injected(card)]
-
-    def bar(label: Bilingual, count: int) -> CountBar:
-        return CountBar(label=label, count=count, total=total)
-
-    def gate(values: Sequence[str], reasons: Callable[[MemoryMeta], Sequence[str]]) -> tuple[CountBar, ...]:
-        # Gates depend on Stage1 alone; in a condition that never shows memory an open gate has no effect.
-        if not card.shows:
-            return ()
-        return tuple(bar(_GATE_WORDS[value], sum(value in reasons(meta) for meta in metas)) for value in values)
-
-    return MemoryFlow(
-        condition=card.name,
-        colour=card.colour,
-        steps=(
-            bar(Bilingual("retrieved", "검색됨"), sum(meta.retrieved_k > 0 for meta in metas)),
-            bar(Bilingual("shown in a prompt", "프롬프트에 제시"), len(shown)),
-            bar(Bilingual("shown, then changed", "제시 후 변경"), sum(map(was_changed, shown))),
-            bar(Bilingual("stored", "저장됨"), sum(card.store_decision == "stored" for card in ok)),
-        ),
-        debate_gate=gate(get_args(DebateGateReason), lambda meta: meta.injection_trigger_reasons),
-        stage2_gate=gate(get_args(Stage2GateReason), lambda meta: meta.stage2_memory_gate_reasons),
-        blocked_episodes=sum(meta.memory_blocked_episode_n for meta in metas),
-        blocked_advisories=sum(meta.memory_blocked_advisory_n for meta in metas),
-        demoted_advisories=sum(meta.memory_demoted_advisory_n for meta in metas),
-        firewall_dropped=sum(meta.firewall_dropped_n for meta in metas),
-    )
 
 
 def _points(windows: Sequence[GrowthWindow], name: str) -> tuple[tuple[int, float], ...]:

@@ -17,8 +17,8 @@ from episodic_absa.schemas.absa import (
     Stage2Result,
     StructuralRisk,
 )
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.gold import GoldTuple
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.run_files.candidate_record import CandidateRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 
 from episodic_absa.reports.data.report_data import SAMPLE_FLAGS, CellSample, Explorer, ReviewEntry
-from episodic_absa.reports.page.embedded_data import packed
+from episodic_absa.reports.page.html_page import packed
 from episodic_absa.serialization.canonical_json import canonical_json
 
 REVIEWS_PER_BLOCK: Final = 50

@@ -9,8 +9,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from markupsafe import Markup
 
-from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.tables.table import Language
+from episodic_absa.reports.bilingual import Bilingual, Language
 
 _MARGIN: Final = 8
 _SVG: Final = "http://www.w3.org/2000/svg"
@@ -28,10 +27,10 @@ class Figure:
     drawn: Markup
     saved: Markup | None = None
     """The picture in its file, if it needs more there than on the page."""
-    title: Bilingual | None = None
-    """What stands above a figure along the run."""
-    metric: str = ""
-    """The metric of a panel of quality."""
+    section: str = ""
+    """What the page groups its figures by."""
+    caption: Bilingual | None = None
+    """What stands above it, where the template does not say it."""
     narrow: Markup | None = None
     """The picture for a phone, if that needs another one."""
     leaves_axis: bool = False

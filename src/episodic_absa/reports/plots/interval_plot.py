@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual, Language
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -49,7 +49,7 @@ def interval_plot(panel: QualityPanel) -> Markup:
         parts.append(svg.line(axis.at(panel.baseline), _TOP, axis.at(panel.baseline), bottom, "baseline"))
     parts += [_row(row, axis, _TOP + _ROW * (place + 0.5)) for place, row in enumerate(panel.rows)]
     title = Bilingual(en=f"{panel.metric} by condition", ko=f"조건별 {panel.metric}")
-    return svg.figure(WIDTH, height, title, *parts, description=_in_words(panel))
+    return svg.figure(WIDTH, height, title, *parts, description=svg.in_words(panel.rows, _described))
 
 
 def _row(row: PlotRow, axis: Axis, y: float) -> Markup:
@@ -76,12 +76,7 @@ def _row(row: PlotRow, axis: Axis, y: float) -> Markup:
     return svg.group(parts, class_=None if row.colour is None else f"c{row.colour}")
 
 
-def _in_words(panel: QualityPanel) -> Bilingual:
-    def described(row: PlotRow, interval_words: str) -> str:
-        interval = f" ({interval_words} {number_format.interval(row.low, row.high)})" if row.low is not None else ""
-        return f"{row.label} {number_format.plain(row.value)}{interval}"
-
-    return Bilingual(
-        en="; ".join(described(row, "95 % interval") for row in panel.rows),
-        ko="; ".join(described(row, "95 % 신뢰구간") for row in panel.rows),
-    )
+def _described(row: PlotRow, language: Language) -> str:
+    interval = number_format.interval(row.low, row.high)
+    bounds = f" ({svg.INTERVAL[language]} {interval})" if row.low is not None else ""
+    return f"{row.label} {number_format.plain(row.value)}{bounds}"

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual, Language
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -40,13 +40,8 @@ def latency_plot(rows: Sequence[LatencyRow]) -> Markup:
     parts = [svg.line(axis.at(tick), _TOP, axis.at(tick), bottom, "grid") for tick in ticks]
     parts += [svg.text(axis.at(tick), bottom + 15, milliseconds(tick), "tick", "middle") for tick in ticks]
     parts += [_row(row, axis, _TOP + _ROW * (place + 0.5)) for place, row in enumerate(rows)]
-    ends = [(row.condition, milliseconds(row.quantiles[2]), milliseconds(row.quantiles[4])) for row in rows]
-    described = Bilingual(
-        en="; ".join(f"{condition}: median {median}, 95 % within {most}" for condition, median, most in ends),
-        ko="; ".join(f"{condition}: 중앙값 {median}, 95 %가 {most} 이내" for condition, median, most in ends),
-    )
     title = Bilingual(en="Time of a sample's calls, without waiting", ko="샘플의 호출 시간(대기 제외)")
-    return svg.figure(WIDTH, bottom + 22, title, *parts, description=described)
+    return svg.figure(WIDTH, bottom + 22, title, *parts, description=svg.in_words(rows, _described))
 
 
 def milliseconds(value: float) -> str:
@@ -68,3 +63,10 @@ def _row(row: LatencyRow, axis: Axis, y: float) -> Markup:
         ],
         class_=f"c{row.colour}",
     )
+
+
+def _described(row: LatencyRow, language: Language) -> str:
+    median, most = milliseconds(row.quantiles[2]), milliseconds(row.quantiles[4])
+    if language == "ko":
+        return f"{row.condition}: 중앙값 {median}, 95 %가 {most} 이내"
+    return f"{row.condition}: median {median}, 95 % within {most}"

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from episodic_absa.reports.tables.table import WORDS, Language, Table, shown_text, words_in
+from episodic_absa.reports.bilingual import Language
+from episodic_absa.reports.tables.table import WORDS, Table, shown_text, words_in
 
 _SPECIAL: Final = str.maketrans(
     {

@@ -7,9 +7,8 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 from episodic_absa.schemas.absa import DebateOutput, FinalResult, ModeratorOutput, Stage1Result, Stage2Result
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.schemas.run import MemoryMeta
-from episodic_absa.schemas.run_files.adoption import Adoption
+from episodic_absa.schemas.run_files.adoption import Adoption, PatchLogEntry
 from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.schemas.run_files.sample_record import Analysis
 from episodic_absa.vocabulary import ErrorType, Language, MemoryMode, Split
 

@@ -16,17 +16,40 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     Stage2Result,
 )
-from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyBundle
 from episodic_absa.schemas.run import MemoryRecord, StoreDecision
-from episodic_absa.schemas.run_files.adoption import Adoption
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideDecision, PatchLogEntry
 from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.vocabulary import ErrorType, Language, ResultLabel, Role, Split
 
 SAMPLES_FORMAT: Final = "episodic_absa.samples"
+
+
+class CallRecord(FrozenModel):
+    """One call: what was asked, what it took, and how it ended."""
+
+    stage: str
+    agent: Role
+    call_index: int
+    prompt_hash: str
+    memory_slot_present: bool
+    """Computed by searching the rendered prompt."""
+    model: str
+    attempts: int
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    cached: bool
+    latency_ms: float
+    """From the ask to its answer, waiting included."""
+    waited_ms: float | None = None
+    """The part of `latency_ms` in queues, in failed requests and in the pauses after them; None in a trace of 0.1."""
+    started_at: str
+    error: str | None = None
+
+
 NANO: Final = 1_000_000_000
 
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]

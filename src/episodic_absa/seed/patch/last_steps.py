@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples
 from episodic_absa.language import norm, occurs, read_polarity
 from episodic_absa.schemas.absa import DebateOutput, DebateSummary, SentimentItem
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.adoption import PatchLogEntry
 from episodic_absa.seed.answer_processing import match_aspect
 from episodic_absa.seed.patch.patch_draft import PatchDraft
 from episodic_absa.seed.review_context import TermMap

@@ -13,7 +13,7 @@ from episodic_absa.schemas.absa import (
     Span,
     StructuralRisk,
 )
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision, OverrideThresholds
+from episodic_absa.schemas.run_files.adoption import OverrideDecision, OverrideThresholds
 from episodic_absa.seed.review_context import TermMap
 from episodic_absa.vocabulary import L3_RISKS, OverrideSkip, Polarity
 

@@ -15,7 +15,7 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.adoption import PatchLogEntry
 from episodic_absa.seed.patch.first_steps import apply_ate_verdicts, apply_atsa_verdicts, apply_proposals
 from episodic_absa.seed.patch.last_steps import (
     DebateRulings,

@@ -9,10 +9,10 @@ from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisor import shown_chars
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.placebo import PLACEBO_PRINCIPLE, placebo_texts
-from episodic_absa.runs.config.recorded_experiment import recorded_experiment
+from episodic_absa.runs.config.cfg_hash import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.published_store import read_published_store
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays import AdviceOverlay
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
 from episodic_absa.store.open_store import store_sha256
 from episodic_absa.store.uids import stored_uid

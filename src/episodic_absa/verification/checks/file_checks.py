@@ -12,7 +12,7 @@ from episodic_absa.runs.reading.cell_files import CellFiles, directory_name
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.run_directory import RUN_META
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.serialization.sealed_json import seal_state
+from episodic_absa.serialization.seals import seal_state
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 
 _TIMES: Final = ("timing", "timestamp", "cached", "latency_ms", "waited_ms", "started_at")

@@ -8,10 +8,10 @@ from episodic_absa.runs.cell_store import sha256_of_lines
 from episodic_absa.runs.fixed_question import uids_sha256
 from episodic_absa.runs.question import NO_QUESTION, QUESTION, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
-from episodic_absa.schemas.repetition import Repetition
+from episodic_absa.schemas.overlays import PipelineOverlay
+from episodic_absa.schemas.run_files.manifest import Repetition
 from episodic_absa.schemas.run_files.question import Question
-from episodic_absa.serialization.sealed_json import seal_state
+from episodic_absa.serialization.seals import seal_state
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
 from episodic_absa.vocabulary import Rules
 

@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 from episodic_absa.language import effective_language, find_aspect_term, find_polarity_word
 from episodic_absa.memory import TextRuns, load_catalogue
 from episodic_absa.memory.episodes.leak_guard import is_id
-from episodic_absa.runs.config.recorded_experiment import recorded_experiment
+from episodic_absa.runs.config.cfg_hash import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AnyBundle
+from episodic_absa.schemas.memory_v1_2 import AdvisoryBundleV1_2, AnyBundle
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError

@@ -10,10 +10,9 @@ from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.language import effective_language
 from episodic_absa.runs.config.cells import Cell
-from episodic_absa.runs.config.cfg_hash import cfg_hash, resource_hashes
+from episodic_absa.runs.config.cfg_hash import cfg_hash, recorded_experiment, resource_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError

@@ -11,7 +11,7 @@ from episodic_absa.language import effective_language
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_open_terms, refuse_open_vocabulary, refuse_text_runs
 from episodic_absa.runs.cell_store import episodes_of, export_form
-from episodic_absa.runs.config.recorded_experiment import recorded_experiment
+from episodic_absa.runs.config.cfg_hash import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, VerdictV1_3
 from episodic_absa.store.exported_lines import episode_line

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
+from episodic_absa.schemas.run_files.adoption import OverrideDecision
 from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip, StoreSkip
 
 INJECTION_SKIP_WORDS: Final[dict[InjectionSkip, str]] = {

@@ -1,17 +1,23 @@
-"""The store that TARGET names: a file, an address, or the store in the directory of a finished cell."""
+"""What `feedback` does: the store that TARGET names (a file, an address or a finished cell), and verdicts of stdin."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from episodic_absa.cli.memory.store_argument import existing_store
-from episodic_absa.cli.output import shown_path
-from episodic_absa.errors import RunDirectoryError
+from pydantic import ValidationError
+
+from episodic_absa.cli.memory.named_store import existing_store
+from episodic_absa.cli.output import print_json, shown_path
+from episodic_absa.errors import InputError, RunDirectoryError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.episodes.episode_builder import answer_of
+from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3
+from episodic_absa.serialization.quoted_value import reasons_of
 
 
 def store_of(named: str) -> MemoryStore:
@@ -62,3 +68,35 @@ def _answers(cell: CellFiles) -> Iterator[AnswerV1_3]:
         if record.analysis is not None:
             text = cell.labelled(record).sample.text
             yield answer_of(record.uid, record.input.language, record.analysis.final_tuples, text)
+
+
+class FeedbackLine(FrozenModel):
+    """One verdict, as a program writes it."""
+
+    uid: str
+    verdict: str
+    aspect: str | None = None
+
+
+def read_and_give(store: MemoryStore) -> str:
+    """Give every verdict of stdin to the store; return why the first bad line was refused, "" if none was.
+
+    Reading stops at a bad line. Earlier verdicts stand, and giving them again changes nothing.
+    """
+    given_n = 0
+    # Bytes: a line that is not UTF-8 is a bad line like any other.
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        if not line.strip():
+            continue
+        try:
+            asked = FeedbackLine.model_validate_json(line)
+            given = give_feedback(store, asked.uid, asked.verdict, asked.aspect)
+        except (ValidationError, InputError) as error:
+            reason = reasons_of(error) if isinstance(error, ValidationError) else str(error)
+            before = f"{given_n} verdict{' before it stands' if given_n == 1 else 's before it stand'}"
+            return f"line {number} of stdin: {reason}. {before}; fix the line and send all lines again"
+        given_n += 1
+        print_json(given._asdict())
+        # The program that reads the answers may wait for this one before it writes the next verdict.
+        sys.stdout.flush()
+    return ""

@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel
 
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AdvisoryV1_2
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -18,14 +18,21 @@ from episodic_absa.schemas.memory_v1_1 import (
     EvidenceV1_1,
     InputSignatureV1_1,
 )
-from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import (
+    AdvisoryBundleV1_2,
+    AdvisoryV1_2,
+    ChangeOutcomeV1_2,
+    EpisodicMemoryEntryV1_2,
+    TallyV1_2,
+    VerdictV1_2,
+)
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
+from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.schemas.run_files.verification.certificate import Certificate
 from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 
-SCHEMA_FOLDER: Final = Path(__file__).with_name("json")
+SCHEMA_FOLDER: Final = Path(str(files("episodic_absa"))) / "schemas" / "json"
 _MODELS: Final[tuple[type[BaseModel], ...]] = (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,

@@ -1,14 +1,18 @@
-"""JSON lines that carry a checksum of themselves and of the line before: a changed, moved or removed line shows.
+"""Seals: a hash at the end of a small JSON file, and a checksum at the end of every JSON line.
 
-A sealed line is one JSON object whose last member is `"sha256"`: 16 hex digits of the sha256 of the previous line's 16
-digits and the line without that member.
+A changed character of a file shows, and so does a changed, moved or removed line. A sealed line is one JSON object
+whose last member is `"sha256"`: 16 hex digits of the sha256 of the previous line's 16 digits and the line without that
+member.
 """
 
+import re
 from binascii import hexlify
-from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+SealState = Literal["none", "whole", "broken"]
+_DOCUMENT_SEAL: Final = re.compile(rb',\n  "seal": "([^"]*)"\n}\n\Z')
+_DOCUMENT_END: Final = "\n}\n"
 MAX_LINE_BYTES: Final = 1 << 20
 NO_CHECKSUM: Final = b""
 DOES_NOT_FIT: Final = "its checksum does not fit: the line was changed, or a line before it was changed or removed"
@@ -17,6 +21,25 @@ _KEY: Final = b',"sha256":"'
 _END: Final = b'"}'
 _DIGITS: Final = slice(-18, -2)
 SEAL_LENGTH: Final = len(_KEY) + 16 + len(_END)
+
+
+def sealed(text: str) -> str:
+    """Return the text of an indented JSON object with its hash as the last member, `seal`.
+
+    Args:
+        text: as `indented_json` renders an object that is not empty.
+    """
+    digest = sha256(text.encode()).hexdigest()
+    return f'{text.removesuffix(_DOCUMENT_END)},\n  "seal": "{digest}"{_DOCUMENT_END}'
+
+
+def seal_state(content: bytes) -> SealState:
+    """Return whether a file is as it was sealed; `none` if it does not end with a seal."""
+    stated = _DOCUMENT_SEAL.search(content)
+    if stated is None:
+        return "none"
+    body = content[: stated.start()] + _DOCUMENT_END.encode()
+    return "whole" if sha256(body).hexdigest().encode() == stated[1] else "broken"
 
 
 class SealedLine(NamedTuple):
@@ -76,13 +99,8 @@ class SealChain:
     def __init__(self, header: bytes) -> None:
         self._header = header
         self._last = NO_CHECKSUM
-        self.is_sealed: bool | None = None
+        self._is_sealed: bool | None = None
         """None before the first line."""
-
-    @property
-    def checksum(self) -> bytes:
-        """The checksum of the last line; in a file that is not sealed, of that line alone."""
-        return checksum_of(self._last) if self.is_sealed is False else self._last
 
     def body_of(self, line: bytes) -> bytes | None:
         """Return the next line without its seal; None for the header.
@@ -91,45 +109,22 @@ class SealChain:
             BrokenLineError: the line is too long, or its checksum does not fit.
         """
         if len(line) > MAX_LINE_BYTES:
-            raise BrokenLineError(too_long(line))
+            raise BrokenLineError(f"it is {len(line):,} bytes long; a line has at most {MAX_LINE_BYTES:,}")
         body, stated = opened(line)
-        if self.is_sealed:
+        if self._is_sealed:
             if stated != checksum_of(body, self._last):
                 raise BrokenLineError(DOES_NOT_FIT if stated else NO_SEAL)
         elif stated:
             self._begin_sealed(body, stated)
             return None
-        self.is_sealed, self._last = bool(stated), stated or body
+        self._is_sealed, self._last = bool(stated), stated or body
         return body
 
     def _begin_sealed(self, body: bytes, stated: bytes) -> None:
-        if self.is_sealed is False:
+        if self._is_sealed is False:
             raise BrokenLineError("it has a checksum, but the file begins without a header")
         if body != self._header:
             raise BrokenLineError("it has a checksum, but the header of the file does not stand before it")
         if stated != checksum_of(body):
             raise BrokenLineError(DOES_NOT_FIT)
-        self.is_sealed, self._last = True, stated
-
-    def continue_behind(self, line: bytes) -> None:
-        """Accept a line as the last one so far, without checking it."""
-        body, stated = opened(line)
-        self.is_sealed, self._last = bool(stated), stated or body
-
-    def lines_of(self, bodies: Sequence[bytes]) -> list[bytes]:
-        """Return further lines in the form of the file, with line ends; those of an empty file begin with the header.
-
-        The chain does not change: `continue_behind` follows once they are written.
-        """
-        if self.is_sealed is False:
-            return [body + b"\n" for body in bodies]
-        lines, last = [], self._last
-        for body in bodies if self.is_sealed else (self._header, *bodies):
-            line, last = seal(body, last)
-            lines.append(line + b"\n")
-        return lines
-
-
-def too_long(line: bytes) -> str:
-    """Return what is wrong with a line over `MAX_LINE_BYTES`."""
-    return f"it is {len(line):,} bytes long; a line has at most {MAX_LINE_BYTES:,}"
+        self._is_sealed, self._last = True, stated

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from episodic_absa.contrib.certificate.chance import Figure, codes_of, shuffled_places
-from episodic_absa.contrib.certificate.matching_probe import Matching
-from episodic_absa.contrib.certificate.polarity_probe import probe_polarity
+from episodic_absa.contrib.certificate.probe_methods import Figure, Matching, codes_of, probe_polarity, shuffled_places
 
 
 def test_answers_are_shuffled_within_their_group_only() -> None:
