@@ -263,17 +263,17 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "an English cue is a whole word",
-        "def _english_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:\n    for word in words:\n"
+        "def _whole_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:\n    for word in words:\n"
         '        yield word, f"{_WORD_START}{re.escape(word)}{_WORD_END}"',
-        "def _english_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:\n    for word in words:\n"
+        "def _whole_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:\n    for word in words:\n"
         '        yield word, f"{_WORD_START}{re.escape(word)}"',
         "language/test_cues.py::test_english_negation_is_word_bounded",
         entry=19,
     ),
     mutant(
         "a Korean adverb negates only a predicate behind it",
-        'f"{_WORD_START}{others}{re.escape(adverb.form)}(?:{_WORD_END}|{_any_of(adverb.stems)})"',
-        'f"{_WORD_START}{others}{re.escape(adverb.form)}"',
+        "f\"{_WORD_START}{others}{form}(?:{_WORD_END}|{_any_of(adverb['stems'])})\"",
+        'f"{_WORD_START}{others}{form}"',
         "language/test_cues.py::test_korean_words_that_only_look_negative_are_left_alone",
         entry=19,
     ),
