@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
-OLDEST_SERVER: Final = 13
 LOCK_TIMEOUT_S: Final = 60.0
 _CONNECT_TIMEOUT_S: Final = 10
 _QUOTED_CHARS: Final = 300
@@ -74,7 +73,7 @@ def connect(location: PostgresLocation, *, lock_timeout_s: float = LOCK_TIMEOUT_
 
     Raises:
         MissingExtraError: psycopg is not installed.
-        DatabaseError: the server cannot be reached, refuses, is too old, or the database is not in UTF-8.
+        DatabaseError: the server cannot be reached, refuses, or the database is not in UTF-8.
     """
     psycopg = _import_psycopg()
     try:
@@ -88,7 +87,7 @@ def connect(location: PostgresLocation, *, lock_timeout_s: float = LOCK_TIMEOUT_
             location=location.shown,
         ) from error
     try:
-        _check_server(connection, location)
+        _require_utf_8(connection, location)
         with database_errors(location):
             # A statement sees what others have committed before it, whatever the server's default is.
             connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
@@ -139,14 +138,7 @@ def _refused_connection(error: "psycopg.Error") -> tuple[str, str]:
     return "cannot be reached", "check host, port and network, and that the server runs"
 
 
-def _check_server(connection: Connection, location: PostgresLocation) -> None:
-    version = connection.info.server_version
-    if version < OLDEST_SERVER * 10_000:
-        raise DatabaseError(
-            f"the server of {location.shown} is PostgreSQL {version // 10_000}; version {OLDEST_SERVER} or later is "
-            "needed; name another server or update this one",
-            location=location.shown,
-        )
+def _require_utf_8(connection: Connection, location: PostgresLocation) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise DatabaseError(

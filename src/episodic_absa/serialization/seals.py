@@ -7,7 +7,6 @@ member.
 
 import re
 from binascii import hexlify
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
@@ -100,13 +99,8 @@ class SealChain:
     def __init__(self, header: bytes) -> None:
         self._header = header
         self._last = NO_CHECKSUM
-        self.is_sealed: bool | None = None
+        self._is_sealed: bool | None = None
         """None before the first line."""
-
-    @property
-    def checksum(self) -> bytes:
-        """The checksum of the last line; in a file that is not sealed, of that line alone."""
-        return checksum_of(self._last) if self.is_sealed is False else self._last
 
     def body_of(self, line: bytes) -> bytes | None:
         """Return the next line without its seal; None for the header.
@@ -115,45 +109,22 @@ class SealChain:
             BrokenLineError: the line is too long, or its checksum does not fit.
         """
         if len(line) > MAX_LINE_BYTES:
-            raise BrokenLineError(too_long(line))
+            raise BrokenLineError(f"it is {len(line):,} bytes long; a line has at most {MAX_LINE_BYTES:,}")
         body, stated = opened(line)
-        if self.is_sealed:
+        if self._is_sealed:
             if stated != checksum_of(body, self._last):
                 raise BrokenLineError(DOES_NOT_FIT if stated else NO_SEAL)
         elif stated:
             self._begin_sealed(body, stated)
             return None
-        self.is_sealed, self._last = bool(stated), stated or body
+        self._is_sealed, self._last = bool(stated), stated or body
         return body
 
     def _begin_sealed(self, body: bytes, stated: bytes) -> None:
-        if self.is_sealed is False:
+        if self._is_sealed is False:
             raise BrokenLineError("it has a checksum, but the file begins without a header")
         if body != self._header:
             raise BrokenLineError("it has a checksum, but the header of the file does not stand before it")
         if stated != checksum_of(body):
             raise BrokenLineError(DOES_NOT_FIT)
-        self.is_sealed, self._last = True, stated
-
-    def continue_behind(self, line: bytes) -> None:
-        """Accept a line as the last one so far, without checking it."""
-        body, stated = opened(line)
-        self.is_sealed, self._last = bool(stated), stated or body
-
-    def lines_of(self, bodies: Sequence[bytes]) -> list[bytes]:
-        """Return further lines in the form of the file, with line ends; those of an empty file begin with the header.
-
-        The chain does not change: `continue_behind` follows once they are written.
-        """
-        if self.is_sealed is False:
-            return [body + b"\n" for body in bodies]
-        lines, last = [], self._last
-        for body in bodies if self.is_sealed else (self._header, *bodies):
-            line, last = seal(body, last)
-            lines.append(line + b"\n")
-        return lines
-
-
-def too_long(line: bytes) -> str:
-    """Return what is wrong with a line over `MAX_LINE_BYTES`."""
-    return f"it is {len(line):,} bytes long; a line has at most {MAX_LINE_BYTES:,}"
+        self._is_sealed, self._last = True, stated

@@ -167,7 +167,7 @@ def in_two_seconds() -> str:
 
 @pytest.mark.parametrize(
     ("header", "least_s"),
-    [("1", 0.9), ("0.9", 0.9), (in_two_seconds, 0.5), *((odd, RETRY_BASE_S) for odd in ("0", "-5", "soon", "nan", ""))],
+    [("1", 0.9), (in_two_seconds, 0.5), *((odd, RETRY_BASE_S) for odd in ("0", "-5", "0.9", "soon", "nan", ""))],
 )
 def test_a_server_may_ask_for_a_longer_wait_and_a_senseless_wish_leaves_the_usual_one(
     header: str | Callable[[], str], least_s: float

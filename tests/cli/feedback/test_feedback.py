@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import Cli
 from tests.pipeline import builders
 from tests.stored_lines import entries_of
 from tests.warm_python import plain_environment
@@ -22,7 +22,6 @@ from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 
 b: Any = builders
-Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def failure_of(error: "ModelAPIError", *, secrets: Sequence[str]) -> Failure:
         kind="timeout" if status == HTTPStatus.REQUEST_TIMEOUT else "provider_error",
         status=status,
         detail=_shortened(_server_text(error.body), secrets),
-        asked_wait_s=_asked_wait(error.retry_after, error.headers or {}),
+        asked_wait_s=error.retry_after,
     )
 
 
@@ -228,17 +228,6 @@ def _is_success(status: int) -> bool:
 def _is_transient(status: int) -> bool:
     passing = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
     return status in passing or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-
-
-def _asked_wait(understood: float | None, headers: dict[str, str]) -> float | None:
-    """Return the wait that Retry-After asks for: seconds or a date, as pydantic-ai reads it, or parts of a second."""
-    if understood is not None:
-        return understood
-    try:
-        wait_s = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return wait_s if 0 <= wait_s < float("inf") else None
 
 
 def _server_text(body: object) -> str:

@@ -1,6 +1,6 @@
 """Episodes on a terminal: the rows of `memory list`, the page of `memory show`. Colour only repeats what words say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -27,6 +27,7 @@ _BY: Final[Mapping[str, str]] = {
     "referee": "the referee",
     "risk": "the risks before and after",
 }
+_Field = tuple[str, RenderableType]
 _CONFLICTS: Final = {True: "resolved", False: "left unresolved", None: "none in stage1"}
 
 
@@ -37,43 +38,36 @@ def episode_page(episode: EpisodicMemoryEntryV1_3, verdicts: Sequence[VerdictV1_
         episode: as people judged it.
         verdicts: what they said about its review.
     """
-    head = Text.assemble(
-        (episode.episode_id, "bold"),
-        "  ",
-        _outcome_text(episode.outcome.value),
-        "  ",
-        episode.action_taken,
-        "  ",
-        _risk_change_text(episode.evaluation),
-    )
+    change = _risk_change_text(episode.evaluation)
+    outcome = _outcome_text(episode.outcome.value)
+    panels = {
+        "Case": _fields(_case(episode)),
+        "Before and after": _before_and_after(episode),
+        "Outcome": _fields([*_outcome(episode), *map(_verdict, verdicts)]),
+        f"Principle {printable(episode.correction.principle_id)}": _fields(_principle(episode.correction)),
+        "Provenance": _fields(_provenance(episode)),
+    }
     page = Group(
-        head,
-        _panel("Case", _case(episode)),
-        _panel("Before and after", _before_and_after(episode)),
-        _panel("Outcome", _outcome(episode, verdicts)),
-        _panel("Evaluation", _evaluation(episode)),
-        _panel(f"Principle {printable(episode.correction.principle_id)}", _principle(episode.correction)),
-        _panel("Provenance", _provenance(episode)),
+        Text.assemble((episode.episode_id, "bold"), "  ", outcome, "  ", episode.action_taken, "  ", change),
+        *(
+            Panel(content, title=Text(title, style="bold"), title_align="left", border_style="dim", box=box.ROUNDED)
+            for title, content in panels.items()
+        ),
     )
     return Constrain(page, PAGE_WIDTH)
 
 
-def _case(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
+def _case(episode: EpisodicMemoryEntryV1_3) -> Iterator[_Field]:
     signature, summary = episode.input_signature, episode.case_summary
-    shape = f"{signature.length_bucket}, {signature.num_aspects} aspect{'' if signature.num_aspects == 1 else 's'}"
-    structure = ", ".join(signature.detected_structure)
-    if signature.contrast_marker is not None:
-        structure += f" (marker {printable(signature.contrast_marker)})"
-    return _fields(
-        ("language", signature.language),
-        ("structure", structure),
-        ("shape", shape),
-        ("target", printable(summary.target_aspect_type)),
-        ("symptom", printable(summary.symptom)),
-        ("rationale", printable(summary.rationale_summary)),
-        ("category", ", ".join(episode.error_category)),
-        ("risk type", episode.risk_type or Text("none", style="dim")),
-    )
+    marker = "" if signature.contrast_marker is None else f" (marker {printable(signature.contrast_marker)})"
+    yield "language", signature.language
+    yield "structure", ", ".join(signature.detected_structure) + marker
+    yield "shape", f"{signature.length_bucket}, aspects: {signature.num_aspects}"
+    yield "target", printable(summary.target_aspect_type)
+    yield "symptom", printable(summary.symptom)
+    yield "rationale", printable(summary.rationale_summary)
+    yield "category", ", ".join(episode.error_category)
+    yield "risk type", episode.risk_type or Text("none", style="dim")
 
 
 def _before_and_after(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
@@ -81,15 +75,12 @@ def _before_and_after(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
         return Text("nothing was judged: the case is a situation of an agent", style="dim")
     before, after = episode.stage_snapshot.stage1, episode.stage_snapshot.final
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    table.add_column("aspect", overflow="fold")
-    table.add_column("stage1", overflow="fold")
-    table.add_column("final", overflow="fold")
-    terms = (*before.aspects_norm, *before.polarities, *after.aspects_norm, *after.polarities)
-    for term in dict.fromkeys(terms):
+    for title in ("aspect", "stage1", "final"):
+        table.add_column(title, overflow="fold")
+    for term in dict.fromkeys((*before.aspects_norm, *before.polarities, *after.aspects_norm, *after.polarities)):
         name = Text(printable(term)) if term else Text("(implicit)", style="dim")
         table.add_row(name, _polarity(before, term), _polarity(after, term))
-    if terms:
-        table.add_section()
+    table.add_section()
     table.add_row(Text("confidence", style="cyan"), f"{before.confidence:.2f}", f"{after.confidence:.2f}")
     evaluation = episode.evaluation
     table.add_row(Text("risk", style="cyan"), _risk_text(evaluation.risk_before), _risk_text(evaluation.risk_after))
@@ -103,70 +94,52 @@ def _polarity(snapshot: SnapshotV1_1, term: str) -> Text:
     return Text("no sentiment" if term in snapshot.aspects_norm else "absent", style="dim")
 
 
-def _outcome(episode: EpisodicMemoryEntryV1_3, verdicts: Sequence[VerdictV1_3]) -> RenderableType:
-    by = Text(f" by {_BY[episode.outcome.by]}", style="dim")
-    rows: list[tuple[str, RenderableType]] = [("outcome", _outcome_text(episode.outcome.value).append(by))]
-    rows += [("change", f"{change.kind}, {'adopted' if change.adopted else 'refused'}") for change in episode.changes]
-    for verdict in verdicts:
-        about = "the whole result" if verdict.aspect is None else f"target {printable(verdict.aspect)}"
-        rows.append(("person", f"{verdict.verdict} ({about})"))
-    return _fields(*rows)
-
-
-def _evaluation(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
+def _outcome(episode: EpisodicMemoryEntryV1_3) -> Iterator[_Field]:
     evaluation, delta = episode.evaluation, episode.outcome_delta
-    override = Text("none applied", style="dim")
-    if evaluation.override_applied:
-        success, harm = yes_no(evaluation.override_success), yes_no(evaluation.override_harm, alarm=True)
-        override = Text.assemble("applied; success ", success, ", harm ", harm)
+    by = Text(f" by {_BY[episode.outcome.by]}", style="dim")
+    yield "outcome", _outcome_text(episode.outcome.value).append(by)
+    for change in episode.changes:
+        yield "change", f"{change.kind}, {'adopted' if change.adopted else 'refused'}"
+    yield "risk change", Text.assemble(f"{delta.delta_risk:+d} " if delta.delta_risk else "0 ", _arrow_text(evaluation))
+    success, harm = yes_no(evaluation.override_success), yes_no(evaluation.override_harm, alarm=True)
+    applied = Text.assemble("applied; success ", success, ", harm ", harm)
+    yield "override", applied if evaluation.override_applied else Text("none applied", style="dim")
+    yield "conflict", _CONFLICTS[delta.conflict_resolved]
     has_failed = failed(episode)
     advice = "  (OPFB withholds advice that led to this failure)" if has_failed else ""
-    return _fields(
-        (
-            "risk change",
-            Text.assemble(f"{delta.delta_risk:+d} " if delta.delta_risk else "0 ", _arrow_text(evaluation)),
-        ),
-        ("override", override),
-        ("conflict", _CONFLICTS[delta.conflict_resolved]),
-        ("failed", Text.assemble(yes_no(has_failed, alarm=True), (advice, "dim"))),
-    )
+    yield "failed", Text.assemble(yes_no(has_failed, alarm=True), (advice, "dim"))
 
 
-def _principle(correction: CorrectionV1_1) -> RenderableType:
+def _verdict(verdict: VerdictV1_3) -> _Field:
+    about = "the whole result" if verdict.aspect is None else f"target {printable(verdict.aspect)}"
+    return "person", f"{verdict.verdict} ({about})"
+
+
+def _principle(correction: CorrectionV1_1) -> Iterator[_Field]:
     principle = load_catalogue().get(correction.principle_id)
-    applies = ("applies to", printable("; ".join(correction.applicable_conditions)))
     if principle is None:
-        return _fields(
-            ("stored text", printable(correction.corrective_principle)),
-            ("avoid", printable(correction.anti_pattern or "")),
-            applies,
-            ("remark", Text("the present catalogue has no such principle", style="yellow")),
-        )
-    return _fields(
-        ("English", principle.text_en),
-        ("avoid", principle.anti_pattern_en or ""),
-        ("한국어", principle.text_ko),
-        ("피할 것", principle.anti_pattern_ko or ""),
-        ("expects", "a change of the result" if principle.expects == "change" else "the result to hold"),
-        applies,
-    )
+        yield "stored text", printable(correction.corrective_principle)
+        yield "avoid", printable(correction.anti_pattern or "")
+        yield "remark", Text("the present catalogue has no such principle", style="yellow")
+    else:
+        yield "English", principle.text_en
+        yield "avoid", principle.anti_pattern_en or ""
+        yield "한국어", principle.text_ko
+        yield "피할 것", principle.anti_pattern_ko or ""
+        yield "expects", "a change of the result" if principle.expects == "change" else "the result to hold"
+    yield "applies to", printable("; ".join(correction.applicable_conditions))
 
 
-def _provenance(episode: EpisodicMemoryEntryV1_3) -> RenderableType:
+def _provenance(episode: EpisodicMemoryEntryV1_3) -> Iterator[_Field]:
     provenance = episode.provenance
-    return _fields(
-        ("source", printable(provenance.source_id)),
-        ("split", f"{provenance.created_from_split}{', used in evaluation' if provenance.used_in_eval else ''}"),
-        ("sample", f"{provenance.sample_index} (seed {provenance.seed})"),
-        ("schema", f"{episode.schema_version}, without gold"),
-    )
+    yield "source", printable(provenance.source_id)
+    yield "split", f"{provenance.created_from_split}{', used in evaluation' if provenance.used_in_eval else ''}"
+    yield "sample", f"{provenance.sample_index} (seed {provenance.seed})"
+    yield "schema", f"{episode.schema_version}, without gold"
 
 
-def _panel(title: str, content: RenderableType) -> Panel:
-    return Panel(content, title=Text(title, style="bold"), title_align="left", border_style="dim", box=box.ROUNDED)
-
-
-def _fields(*rows: tuple[str, RenderableType]) -> Table:
+def _fields(rows: Iterable[_Field]) -> Table:
+    """Return the fields that are not empty, one below the other."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="cyan", no_wrap=True, min_width=11)
     table.add_column(overflow="fold", ratio=1)

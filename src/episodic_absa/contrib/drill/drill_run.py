@@ -1,4 +1,4 @@
-"""Runs a drill: the reviews through every condition, with an ear at every prompt and an eye on every store."""
+"""Runs a drill: sends the reviews through every condition, and searches each prompt, advisory and store."""
 
 import asyncio
 import shutil
@@ -105,7 +105,7 @@ def drill_cells(source: str | None = None, condition: str | None = None) -> tupl
 
 @dataclass(frozen=True)
 class Drill:
-    """What is drilled, and where.
+    """The reviews, conditions and model of a drill, and where its stores go.
 
     Args:
         reviews: the hostile and ordinary reviews.
@@ -223,7 +223,7 @@ class _WatchedPrompts(PassedOnFacts):
 
 
 async def _together(drills: Iterable[_CellDrill]) -> list[DrilledCondition]:
-    """Return what the drills found; they wait for a model together. If one fails, the others are given up."""
+    """Return what the drills found; their requests run side by side. If one fails, the others are cancelled."""
     tasks = [asyncio.create_task(drill.run()) for drill in drills]
     try:
         return await asyncio.gather(*tasks)

@@ -98,7 +98,7 @@ class DrillReviews(FrozenModel):
     ordinary: Annotated[tuple[DrillReview, ...], Field(min_length=1)]
 
     def in_order(self) -> Iterator[DrillReview]:
-        """Yield all reviews: an ordinary one after every third hostile one, so that it would be shown their poison."""
+        """Yield all reviews, an ordinary one after every third hostile one: memory may show it what it kept of them."""
         hostile, ordinary = iter(self.hostile), iter(self.ordinary)
         while group := list(islice(hostile, _HOSTILE_IN_A_ROW)):
             yield from chain(group, islice(ordinary, 1))

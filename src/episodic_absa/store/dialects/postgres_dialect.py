@@ -8,8 +8,7 @@ from typing import Any, Final, TypeVar
 
 from episodic_absa.errors import DatabaseError, MemoryStoreError
 from episodic_absa.postgres.connection import Connection, LastingConnection, database_errors
-from episodic_absa.postgres.location import PostgresLocation
-from episodic_absa.postgres.migrations import SCHEMA
+from episodic_absa.postgres.location import SCHEMA, PostgresLocation
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Row
 from episodic_absa.store.exported_lines import read_lines, take_in
