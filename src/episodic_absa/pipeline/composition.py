@@ -18,6 +18,7 @@ from episodic_absa.memory import (
     MemoryForm,
     MemoryStore,
 )
+from episodic_absa.pipeline.decision.weights import SHIPPED_WEIGHTS
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
@@ -75,8 +76,8 @@ def build_pipeline(
         root: the folder that relative paths in settings and condition start from; by default the working directory.
 
     Raises:
-        ConfigError: the allowlist or a file of the condition's `advice` cannot be read, a prompt already uses the name
-            of the slot, or the settings and the condition contradict each other.
+        ConfigError: the allowlist, the weights or a file of the condition's `advice` cannot be read, a prompt already
+            uses the name of the slot, or the settings and the condition contradict each other.
     """
     settings = (settings or PipelineSettings()).under(condition)
     supervisor = SupervisorAgent(
@@ -87,6 +88,7 @@ def build_pipeline(
         rules=condition.rules,
         reader=default_reader() if settings.reader else None,
         referee=memory is not None and memory.referee and condition.store_write,
+        weights=SHIPPED_WEIGHTS if settings.decision_weights is None else (root or Path()) / settings.decision_weights,
     )
     orchestrator = EpisodicOrchestrator(
         condition,

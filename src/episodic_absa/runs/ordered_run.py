@@ -156,10 +156,14 @@ class OrderedRun:
             if not asking.calls:
                 raise
             frame = traceback.extract_tb(error.__traceback__)[-1]
+            # A call without an end: the error came out of the backend, which a user may have written.
+            failed = next((call.model for call in asking.calls if call.error == "cancelled"), None)
+            start = "the answers led to" if failed is None else f"the backend {failed} raised"
+            report = "please report it" if failed is None else "mend it there, or report it if the backend is ours"
             # The message of such an error may quote the review.
             raise ContractError(
-                f"the answers led to an unexpected {type(error).__name__} in {Path(frame.filename).name}, "
-                f"line {frame.lineno}; please report it",
+                f"{start} an unexpected {type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}; "
+                f"{report}",
                 uid=sample.uid,
                 field="answer",
             ) from error

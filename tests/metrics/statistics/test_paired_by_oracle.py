@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.drawn_cards import cells, error_card, final_tuple, gold, ok_card
 
-from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval, required_n
+from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval
 from episodic_absa.schemas.run_files.scorecard import Scorecard, UsageSums
 
 Key = tuple[str, int]
@@ -228,13 +228,3 @@ def test_the_interval_of_one_mean_is_seeded_and_holds_the_mean() -> None:
     expected = np.percentile(rng.choice(sample, size=(20_000, 30)).mean(axis=1), [2.5, 97.5])
     assert [low, high] == pytest.approx(list(expected), abs=0.15 * sample.std() / math.sqrt(30))
     assert mean_interval({}) is None
-
-
-def test_what_a_sample_size_can_see_is_what_it_would_need() -> None:
-    found = compared([round(40 * math.sin(i)) + 10 for i in range(60)])
-    assert found.detectable is not None
-    assert found.dz is not None
-    assert found.difference is not None
-    sd = found.difference / found.dz
-    assert found.detectable == pytest.approx(2.8016 * sd / math.sqrt(60), rel=0.05)
-    assert required_n(found.detectable, sd) == pytest.approx(60, abs=1)

@@ -9,7 +9,7 @@ from typing import Final
 from episodic_absa.cli.output import printable
 from episodic_absa.errors import ConfigError
 from episodic_absa.metrics import sample_value
-from episodic_absa.metrics.statistics import FEWEST_CLAIMED, SequenceLook, interval_text, look_at, signed
+from episodic_absa.metrics.statistics import FEWEST_ORDERS, SequenceLook, interval_text, look_at, signed
 from episodic_absa.runs.config import Cell, ExperimentConfig, evaluated_cells
 from episodic_absa.runs.derived.derived_samples import Deriver
 from episodic_absa.runs.progress import GridProgress
@@ -181,7 +181,7 @@ class WatchLine:
         interval = f"95 % confidence sequence {interval_text(look.low, look.high)}"
         zero = "excludes 0" if look.excludes_zero else "includes 0"
         if look.excludes_zero and pair.hangs_on_one_order:
-            zero += f" in one order of a memory that grows: no claim before {FEWEST_CLAIMED} orders"
+            zero += f" in one order of a memory that grows: no claim before {FEWEST_ORDERS} orders"
         mark = "; exploratory" if pair.is_exploratory() else ""
         return f"{start}: {signed(look.mean)}, {interval}, {reviews}; it {zero}{mark}"
 

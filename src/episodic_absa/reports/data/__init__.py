@@ -1,6 +1,6 @@
 """Builds the values a report shows from the files of a run."""
 
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView, ScoreView
+from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView
 from episodic_absa.reports.data.report_data import (
     Arm,
     Arms,
@@ -26,5 +26,4 @@ __all__ = [
     "ReviewEntry",
     "ReviewFacts",
     "SampleReader",
-    "ScoreView",
 ]

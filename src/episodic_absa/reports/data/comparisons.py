@@ -11,11 +11,10 @@ from episodic_absa.metrics.statistics import (
     Comparison,
     PairedDifference,
     claim_label,
-    claim_sentence,
     power_sentence,
 )
 from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.data.answer.verdict_words import answer_of, equivalence_words
+from episodic_absa.reports.data.answer.verdict_words import answer_of, equivalence_words, numbers_of
 from episodic_absa.reports.plots.difference_plot import difference_plot, reach_of
 from episodic_absa.reports.tables.table import (
     Interval,
@@ -47,7 +46,7 @@ class ComparisonPart(NamedTuple):
     answer: Bilingual
     """What the comparison says about the primary metric, in one plain sentence."""
     sentence: Bilingual
-    """The same with its tests."""
+    """The tests of the primary metric, and the orders that all intervals are about where not about all."""
     power: Bilingual
     """Empty without an interval."""
     exploratory: Bilingual | None
@@ -70,7 +69,7 @@ def comparison_part(
         comparison,
         _table(comparison, f"comparison_{a}_minus_{b}{'_exploratory' if is_added else ''}", exploratory),
         answer=answer_of(comparison),
-        sentence=Bilingual(claim_sentence(a, b, primary, "en"), claim_sentence(a, b, primary, "ko")),
+        sentence=numbers_of(primary),
         power=Bilingual(power_sentence(primary, "en"), power_sentence(primary, "ko")),
         exploratory=exploratory,
     )

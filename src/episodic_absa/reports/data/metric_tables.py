@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from episodic_absa.analysis.cell_tables import cell_metrics
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow, stability_of
 from episodic_absa.metrics.definitions import BASELINE, MetricDefinition, definition_of
@@ -164,7 +163,7 @@ def _trial_note(rows: Sequence[SeedRow]) -> Bilingual | None:
 
 
 def _of_one_cell(cell: FinishedCell) -> Iterator[SeedRow]:
-    for value in (*cell_metrics(cell), *stability_of([cell]).metrics):
+    for value in (*cell.metrics, *stability_of([cell]).metrics):
         if value.metric == BASELINE:
             continue
         is_baseline = value.group == "baseline"

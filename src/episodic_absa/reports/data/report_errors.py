@@ -16,7 +16,6 @@ from episodic_absa.reports.data.quality_views import (
     GroupRow,
     GroupTable,
     GroupValue,
-    ScoreView,
 )
 from episodic_absa.reports.data.report_data import ConditionCard, ReviewFacts
 from episodic_absa.reports.data.report_samples import CellSamples
@@ -105,15 +104,11 @@ def group_table(table: GroupTable, conditions: Sequence[str]) -> Table:
 
 def _group_columns(place: int, condition: str) -> Iterator[Column]:
     def score(row: GroupRow) -> Score:
-        return _score(row.values[place].score)
+        return row.values[place].score
 
     yield column(condition, condition, "score", score, only="files")
     yield column(f"{condition}_n", "n", "count", lambda row: row.values[place].reviews, only="files")
     yield column(condition, condition, "scored", lambda row: (score(row), row.values[place].reviews), only="page")
-
-
-def _score(view: ScoreView) -> Score:
-    return Score(view.value, view.low, view.high)
 
 
 def _error_row(condition: ConditionCard, cells: Sequence[FinishedCell]) -> ErrorRow:
@@ -162,7 +157,7 @@ def _group_rows(groups: Groups, cards: Sequence[ConditionCard], uids: Mapping[st
         for card in cards:
             low, high = intervals[name, card.name] or (None, None)
             known = scores[name, card.name]
-            score = ScoreView(value=mean_of(known), low=low, high=high)
+            score = Score(mean_of(known), low, high)
             values.append(
                 GroupValue(
                     reviews=len(known),

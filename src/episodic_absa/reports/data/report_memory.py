@@ -119,11 +119,11 @@ def growth_figures(groups: Groups, cards: Sequence[ConditionCard]) -> Iterator[F
             )
 
 
-def principles_table(samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]) -> Table | None:
-    """Return the principles whose advice was retrieved most; None if none was."""
+def principles_table(samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]) -> Iterator[Table]:
+    """Yield the principles whose advice was retrieved most; nothing if none was."""
     uses = _principle_uses(samples, cards)
     if not uses:
-        return None
+        return
     columns = [
         column("principle", ("principle", "원칙"), "code", "principle_id"),
         column("advice", ("advice", "조언"), "quote", "message"),
@@ -132,7 +132,7 @@ def principles_table(samples: Mapping[str, Sequence[CellSamples]], cards: Sequen
         if card.shows:
             columns += _use_columns(place, card.name)
     title = Bilingual("Principles retrieved and shown, in samples", "검색되고 제시된 원칙(샘플 수)")
-    return Table("principles_retrieved", title, tuple(columns), tuple(uses))
+    yield Table("principles_retrieved", title, tuple(columns), tuple(uses))
 
 
 def _use_columns(place: int, name: str) -> Iterator[Column]:

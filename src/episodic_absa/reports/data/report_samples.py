@@ -11,6 +11,7 @@ from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, v
 from episodic_absa.metrics.per_sample.pair_errors import PAIR_ERRORS, PairErrors, pair_errors
 from episodic_absa.metrics.per_sample.pair_scores import score_exact
 from episodic_absa.metrics.per_sample.sample_values import was_changed
+from episodic_absa.reports.data.quality_views import CostOfSample
 from episodic_absa.reports.data.report_data import CellSample, ReviewFacts
 from episodic_absa.reports.data.sample_detail import TermNames, analysis_json, gold_json, memory_json
 from episodic_absa.runs.derived.derived_samples import DerivedSample
@@ -31,16 +32,6 @@ class PrincipleCount:
     messages: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True)
-class StageUsage:
-    """What the calls of one stage took for one sample."""
-
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    cost_usd: float | None
-
-
 @dataclass
 class CellSamples:
     """The report's extract from the outputs and traces of one cell."""
@@ -49,7 +40,7 @@ class CellSamples:
     reviews: dict[str, ReviewFacts] = field(default_factory=dict)
     answering_ms: list[float] = field(default_factory=list)
     """The time of each sample's calls, without waiting; samples whose waiting is unknown are left out."""
-    stage1_usage: dict[str, StageUsage] = field(default_factory=dict)
+    stage1_usage: dict[str, CostOfSample] = field(default_factory=dict)
     calls: int = 0
     cached_calls: int = 0
     principles: dict[str, PrincipleCount] = field(default_factory=dict)
@@ -126,10 +117,10 @@ def sample_flags(card: Scorecard, *, count_backfilled: bool) -> frozenset[str]:
     return frozenset(name for name, is_true in flags.items() if is_true)
 
 
-def _stage1_usage(calls: Iterable[CallRecord]) -> StageUsage:
+def _stage1_usage(calls: Iterable[CallRecord]) -> CostOfSample:
     stage1 = [call for call in calls if call.stage == "stage1"]
     costs = [call.cost_usd for call in stage1 if call.cost_usd is not None]
-    return StageUsage(
+    return CostOfSample(
         calls=len(stage1),
         tokens_in=sum(call.tokens_in for call in stage1),
         tokens_out=sum(call.tokens_out for call in stage1),

@@ -8,9 +8,10 @@ from markupsafe import Markup
 
 from episodic_absa.reports import number_format
 from episodic_absa.reports.bilingual import Bilingual, Language
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView, ScoreView
+from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
+from episodic_absa.reports.tables.table import Score
 
 _HEIGHT: Final = 250
 _LEFT: Final = 40
@@ -65,7 +66,7 @@ def cost_plot(view: CostView, score: Literal["micro", "macro"]) -> Markup:
     return svg.figure(WIDTH, _HEIGHT, title, *parts, description=_in_words(view, points, score))
 
 
-def _score(point: CostPoint, score: Literal["micro", "macro"]) -> ScoreView:
+def _score(point: CostPoint, score: Literal["micro", "macro"]) -> Score:
     return point.micro if score == "micro" else point.macro
 
 

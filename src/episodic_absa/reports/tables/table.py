@@ -1,8 +1,8 @@
 """A table of the report as one value: what its columns are, and the rows of the domain that they read."""
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, astuple, dataclass
 from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple
 
@@ -57,7 +57,8 @@ class Interval(NamedTuple):
     high: float | None
 
 
-class Score(NamedTuple):
+@dataclass(frozen=True)
+class Score:
     """A value with its 95 % interval over reviews."""
 
     value: float | None
@@ -210,12 +211,13 @@ def table_csv(table: Table) -> str:
     return csv_text(header, ([field for column in columns for field in _fields(column, row)] for row in table.rows))
 
 
-def _fields(column: Column, row: Any) -> Iterable[Any]:
+def _fields(column: Column, row: Any) -> Sequence[Any]:
+    value: Any
     value, parts_n = column.read(row), len(_PARTS.get(column.kind, ("",)))
     if isinstance(value, Missing):
         return [None] * parts_n
     if column.kind in _PARTS:
-        return list(value[:parts_n])
+        return (astuple(value) if isinstance(value, Score) else value)[:parts_n]
     return [value.en if isinstance(value, Bilingual) else value]
 
 

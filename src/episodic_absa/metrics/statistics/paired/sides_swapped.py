@@ -36,7 +36,7 @@ class SwapTest(NamedTuple):
 def swap_tests(
     metrics: Sequence[PairedCells], *, flips: int = RESAMPLES, seed: int = SEED
 ) -> tuple[SwapTest | None, ...]:
-    """Return one test per metric; None for a metric whose reviews all have the same difference.
+    """Return one test per metric; None for a metric whose reviews do not differ between the sides.
 
     All orders of a review are swapped together. The test of a mean is exact by convolution where the differences are
     multiples of a common unit that is not too small; else it draws `flips` ways to swap.
@@ -45,7 +45,7 @@ def swap_tests(
     sampled: list[int] = []
     sums: list[list[float]] = []
     for place, cells in enumerate(metrics):
-        if not cells.has_variation:
+        if not cells.can_be_tested:
             continue
         differences = _linear_differences(cells)
         if differences is None:
@@ -92,6 +92,9 @@ def exact_p(differences: Sequence[float]) -> float | None:
 
 def _whole_multiples(differences: Sequence[float]) -> list[int] | None:
     """Return the non-zero differences as multiples of their largest common unit; None if there is none."""
+    sizes = [abs(difference) for difference in differences if abs(difference) >= _TOLERANCE]
+    if not sizes or max(sizes) - min(sizes) < _TOLERANCE:
+        return [1 if difference > 0 else -1 for difference in differences if abs(difference) >= _TOLERANCE]
     fractions: dict[float, Fraction] = {}
     common = 1
     for difference in differences:

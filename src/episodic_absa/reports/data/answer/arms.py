@@ -5,7 +5,8 @@ from typing import Final
 
 from episodic_absa.analysis.asked_cells import headlines
 from episodic_absa.analysis.finished_run import FinishedRun
-from episodic_absa.metrics.statistics import Comparison, compare
+from episodic_absa.analysis.grid_tables import compare_cells
+from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.answer.verdict_words import verdict_words
 from episodic_absa.reports.data.comparisons import IN_WORDS, INTERVAL_HEAD, P_ORDERS, only_with_orders
@@ -13,8 +14,7 @@ from episodic_absa.reports.data.report_data import Arm, Arms, ConditionCard
 from episodic_absa.reports.plots.figure import Figure
 from episodic_absa.reports.plots.forest_plot import WIDE, Forest, ForestRow, forest_plot, leaves_axis
 from episodic_absa.reports.tables.table import Interval, Table, column
-from episodic_absa.runs.question import Criterion, criterion_of
-from episodic_absa.runs.reading.finished_cells import all_cards
+from episodic_absa.runs.question import criterion_of
 
 EXPLORATORY: Final = Bilingual("exploratory", "탐색적")
 SAME: Final = Bilingual("no variation", "변동 없음")
@@ -36,7 +36,7 @@ def arms_of(run: FinishedRun, cards: Sequence[ConditionCard]) -> Arms | None:
             # A pair that was asked the other way round was asked, too.
             compared = known.get(pair)
             asked_as = compared or known.get(pair[::-1])
-            comparison = compared.comparison if compared else _compared(run, pair, asked)
+            comparison = compared.comparison if compared else _compared(run, pair)
             exploratory = asked_as is None or asked_as.is_exploratory
             is_asked = first in (pair, pair[::-1])
             rows.append(Arm(card.name, card.colour, is_asked, exploratory, comparison.primary, comparison.verdict()))
@@ -116,15 +116,5 @@ def _baseline(run: FinishedRun, cards: Sequence[ConditionCard]) -> str | None:
     return next((card.name for card in cards if not card.shows), cards[0].name)
 
 
-def _compared(run: FinishedRun, pair: tuple[str, str], asked: Criterion) -> Comparison:
-    arm, baseline = (run.asked_groups[name] for name in pair)
-    return compare(
-        pair[0],
-        all_cards(arm),
-        pair[1],
-        all_cards(baseline),
-        count_backfilled=arm[0].count_backfilled,
-        primary=asked.primary,
-        smallest_effect=asked.smallest_effect,
-        same_by_construction=arm[0].manifest.condition.answers_like(baseline[0].manifest.condition),
-    )
+def _compared(run: FinishedRun, pair: tuple[str, str]) -> Comparison:
+    return compare_cells(pair, run.asked_groups[pair[0]], run.asked_groups[pair[1]], run.question)

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from episodic_absa.analysis import PrincipleEffect
 from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, StratumRow, interaction_word
+from episodic_absa.metrics.statistics import FEWEST_ORDERS
 from episodic_absa.metrics.statistics.number_text import p_equals
-from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED as FEWEST_ORDERS
 from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.answer.arms import SAME, TOO_FEW
 from episodic_absa.reports.data.comparisons import DIFFERENCE, IN_WORDS, INTERVAL_HEAD, REVIEWS

@@ -11,11 +11,10 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.analysis.planning.power_plan import FEWEST_ORDERS, MOST_ORDERS
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import PAGE_WIDTH, printable
-from episodic_absa.cli.plan.planned_run import PlannedDesign, PlannedRun, false_claims
-from episodic_absa.metrics.statistics.power import POWER
+from episodic_absa.contrib.plan.planned_run import PlannedDesign, PlannedRun, false_claims
+from episodic_absa.metrics.statistics import POWER, orders_for
 
 _NOTHING: Final = "-"
 _FEW_ORDERS: Final = 0.06
@@ -71,8 +70,10 @@ def plan_view(planned: PlannedRun) -> ConsoleRenderable:
 def _answer(planned: PlannedRun) -> str:
     effect = f"{planned.effect:g} in {planned.metric}"
     if planned.needed is None:
-        return f"No number of reviews in up to {MOST_ORDERS} orders shows a difference of {effect} with 80 % power."
-    reviews, orders = planned.needed.design
+        return (
+            f"No number of reviews in up to {planned.orders[-1]} orders shows a difference of {effect} with 80 % power."
+        )
+    reviews, orders, _ = planned.needed.design
     return (
         f"A difference of {effect} needs {reviews:,} reviews in {orders} order{'' if orders == 1 else 's'} "
         "for 80 % power."
@@ -89,7 +90,7 @@ def _table(planned: PlannedRun) -> Table:
         "reviews with gold": lambda design: f"{design.design.reviews:,}",
         "orders": lambda design: f"{design.design.orders}",
         f"power for {planned.effect:g}": lambda design: f"{100 * design.power:.0f} %",
-        "shown with 80 % power": lambda design: f"{design.detectable:.4f}",
+        "shown with 80 % power": lambda design: _NOTHING if design.detectable is None else f"{design.detectable:.4f}",
         "samples per cell": lambda design: f"{design.samples:,}",
         "calls sent": lambda design: f"{design.takes.sent:,}",
         "tokens in": lambda design: short_number(design.takes.tokens_in),
@@ -118,13 +119,16 @@ def _notes(planned: PlannedRun) -> Iterator[str]:
     yield f"SD of the paired differences between reviews: {sd:.4f} ({known.source})."
     if known.order_source:
         yield f"SD between orders: {order_sd:.4f} ({known.order_source})."
-    elif planned.shows_memory:
+    elif planned.grows:
         yield (
             "SD between orders: unknown, taken as 0, so the numbers are optimistic; give --order-sd T, or a pilot with "
             "experiment.orders."
         )
-    if planned.shows_memory:
-        yield f"Memory depends on the order of samples: a significant difference needs at least {FEWEST_ORDERS} orders."
+    if planned.grows:
+        yield (
+            f"The memory grows: a claim of {planned.effect:g} needs at least {orders_for(planned.effect)} orders that "
+            "agree, because a rare bad order is not seen among fewer. A frozen memory (store_write: false) does not."
+        )
     false = false_claims(variances, planned.configured.design)
     if planned.configured.design.orders == 1 and false > _FEW_ORDERS:
         yield f"In one order {100 * false:.0f} % of runs without any effect would claim one: the order is taken for it."
