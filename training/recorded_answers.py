@@ -236,4 +236,4 @@ def left_out_reader(texts: Iterable[DevText]) -> LeftOutReader:
         for line in read_lines(path):
             if line["uid"] in of_uid and line["tag"] == "no_tag":
                 readings[of_uid[line["uid"]]] = line
-    return LeftOutReader(readings, load_calibration(WeightsFolder(), "en").unknown)
+    return LeftOutReader(readings, load_calibration(WeightsFolder(), "en").unknown.__call__)
