@@ -6,6 +6,7 @@ from typing import Any, Final
 CONTRIB_PARTS: Final = {
     "certificate": "episodic_absa.contrib.certificate:check_certificate",
     "drill": "episodic_absa.contrib.drill:drill",
+    "plan": "episodic_absa.contrib.plan:plan",
     "principle_effects": "episodic_absa.contrib.principles.trial:effects_of_grid",
     "principles": "episodic_absa.contrib.principles:principles_app",
     "ray_grid": "episodic_absa.contrib.ray:ray_grid",

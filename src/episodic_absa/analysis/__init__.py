@@ -3,7 +3,7 @@
 from episodic_absa.analysis.asked_cells import asked_groups, compared_conditions, is_asked
 from episodic_absa.analysis.cell_tables import triptych_text
 from episodic_absa.analysis.comparability import incomparabilities
-from episodic_absa.analysis.compared_runs import load_sides
+from episodic_absa.analysis.compared_runs import Side, load_side, load_sides
 from episodic_absa.analysis.derived_files import derive_tables, tables_of
 from episodic_absa.analysis.finished_run import FinishedRun, load_run
 from episodic_absa.analysis.paired_comparison import compare_sides
@@ -16,6 +16,7 @@ __all__ = [
     "PairKey",
     "PrincipleEffect",
     "PrincipleVerdict",
+    "Side",
     "asked_groups",
     "compare_sides",
     "compared_conditions",
@@ -24,6 +25,7 @@ __all__ = [
     "is_asked",
     "key_of",
     "load_run",
+    "load_side",
     "load_sides",
     "load_summary",
     "mean_over_seeds",

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from episodic_absa.backends.backend import Reply, Request, Usage
 from episodic_absa.language import Cue, clauses, find_contrasts, find_ironies, find_negations, occurrences
 from episodic_absa.reader.reader import Reader, default_reader
+from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas import answers as short
 from episodic_absa.schemas import seed_answers as seed
 from episodic_absa.schemas.absa import ProposedEdit
@@ -64,7 +65,7 @@ class EmbeddedReplier:
         """Nothing is held open."""
 
 
-def answer_of(inputs: Any, output_model: type[BaseModel], reader: Reader) -> BaseModel:
+def answer_of(inputs: Any, output_model: type[BaseModel], reader: TextReader) -> BaseModel:
     """Return the answer to the typed inputs of a question, in the form that it asks for."""
     return output_model.model_validate(FORMS[output_model](_Said(inputs, reader)))
 
@@ -103,7 +104,7 @@ class _Judged(NamedTuple):
 class _Said:
     """The reader's pairs or, where Stage1 has spoken, Stage1's; the label of the text; what cues tell of the pairs."""
 
-    def __init__(self, inputs: Any, reader: Reader) -> None:
+    def __init__(self, inputs: Any, reader: TextReader) -> None:
         self.inputs, self._reader = inputs, reader
         self._reading = reader.read(inputs.text, inputs.language)
         label = self._reading.label

@@ -21,7 +21,6 @@ from episodic_absa.cli.compare.compare_command import compare
 from episodic_absa.cli.feedback.feedback_command import feedback
 from episodic_absa.cli.init.init_command import init
 from episodic_absa.cli.memory.memory_commands import memory_app
-from episodic_absa.cli.plan.plan_command import plan
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.report.report_command import report
 from episodic_absa.cli.run.join_command import join
@@ -48,7 +47,7 @@ app = typer.Typer(
 )
 app.command()(analyze)
 app.command()(init)
-app.command()(plan)
+app.command()(contrib_part("plan"))
 app.command()(run)
 app.command()(join)
 app.command()(check)

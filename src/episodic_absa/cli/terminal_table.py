@@ -3,7 +3,7 @@
 from rich.table import Table as Grid
 from rich.text import Text
 
-from episodic_absa.reports.tables.table import WORDS, Column, Table, shown_text, words_in
+from episodic_absa.reports.tables.table import WORDS, Column, Missing, Table, shown_text, words_in
 from episodic_absa.serialization.terminal_text import visible_text
 
 
@@ -24,5 +24,7 @@ def terminal_table(table: Table) -> Grid:
 
 def _cell(column: Column, row: object) -> Text:
     value = column.read(row)
+    if isinstance(value, Missing):
+        return Text(value.reason.en, "dim")
     is_bad = column.kind == "verdict" and value.is_bad
     return Text(visible_text(shown_text(column, value, "en")), "bold red" if is_bad else "")

@@ -18,6 +18,7 @@ from episodic_absa.memory import (
     MemoryForm,
     MemoryStore,
 )
+from episodic_absa.pipeline.decision.weights import SHIPPED_WEIGHTS
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
@@ -77,8 +78,8 @@ def build_pipeline(
         referee: whether the referee is asked; None: if the memory asks for it and the condition stores what it says.
 
     Raises:
-        ConfigError: the allowlist or a file of the condition's `advice` cannot be read, a prompt already uses the name
-            of the slot, or the settings and the condition contradict each other.
+        ConfigError: the allowlist, the weights or a file of the condition's `advice` cannot be read, a prompt already
+            uses the name of the slot, or the settings and the condition contradict each other.
     """
     settings = (settings or PipelineSettings()).under(condition)
     if referee is None:
@@ -91,6 +92,7 @@ def build_pipeline(
         rules=condition.rules,
         reader=default_reader() if settings.reader else None,
         referee=referee,
+        weights=SHIPPED_WEIGHTS if settings.decision_weights is None else (root or Path()) / settings.decision_weights,
     )
     orchestrator = EpisodicOrchestrator(
         condition,

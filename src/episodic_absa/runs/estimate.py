@@ -211,7 +211,9 @@ def _requests(config: ExperimentConfig, condition: Condition) -> Iterator[_Reque
     """Yield the requests that a sample may take under a condition."""
     settings = config.file.pipeline.under(condition)
     is_joint = condition.rules == "v3" and settings.stage1.joint is not False
-    looks_again = settings.effort != "adaptive"
+    if settings.effort == "reader":
+        return
+    is_certain = settings.effort != "adaptive"
 
     def request(role: Role, number: int = 0, *, is_certain: bool = True, is_vote: bool = False) -> _Request:
         return _Request(role, number, condition.rules, is_joint, is_certain, is_vote)
@@ -219,18 +221,18 @@ def _requests(config: ExperimentConfig, condition: Condition) -> Iterator[_Reque
     first: tuple[Role, ...] = ("joint",) if is_joint else ("ate", "atsa")
     for number in range(settings.votes):
         for role in first:
-            yield request(role, number, is_vote=settings.votes > 1)
+            yield request(role, number, is_certain=is_certain, is_vote=settings.votes > 1)
     if settings.enable_validator:
-        yield request("validator")
+        yield request("validator", is_certain=is_certain)
     if settings.enable_debate:
         for number in range(settings.debate.rounds):
             for speaker in settings.debate.order:
-                yield request(speaker, number, is_certain=looks_again)
-        yield request("judge", is_certain=looks_again)
+                yield request(speaker, number, is_certain=is_certain)
+        yield request("judge", is_certain=is_certain)
     if settings.enable_stage2:
-        yield request("stage2_ate", is_certain=looks_again)
-        yield request("stage2_atsa", is_certain=looks_again)
-        if settings.enable_validator and looks_again:
+        yield request("stage2_ate", is_certain=is_certain)
+        yield request("stage2_atsa", is_certain=is_certain)
+        if settings.enable_validator and is_certain:
             yield request("stage2_validator", is_certain=condition.rules == "seed")
     asks_referee = config.file.episodic_memory.referee and condition.store_write and condition.decides_changes
     if asks_referee and (settings.enable_debate or settings.enable_stage2):

@@ -11,7 +11,7 @@ from episodic_absa.vocabulary import AdviceFrom, Effort, Rules
 _PrincipleId = Annotated[str, Field(strict=True, pattern=r"^P-[A-Z]{3}-[0-9]{2}$")]
 _ONLY_FOR: Final[dict[str, AdviceFrom]] = {"store": "donor", "principle": "constant", "match_chars": "placebo"}
 _NEEDED_BY: Final[dict[AdviceFrom, str]] = {"donor": "store", "constant": "principle"}
-_NEVER_READS: Final[tuple[Effort, ...]] = ("one_call", "stage1")
+_NEVER_READS: Final[tuple[Effort, ...]] = ("reader", "one_call", "stage1")
 
 
 class AdviceOverlay(FrozenModel):
@@ -102,7 +102,7 @@ def effort_problem(rules: Rules, *, effort: Effort | None, votes: int | None, jo
         return "effort: one_call is one joint ask; leave stage1.joint: false out"
     if rules == "v3":
         return None
-    if effort in ("one_call", "adaptive"):
+    if effort in ("reader", "one_call", "adaptive"):
         return f"effort: {effort} needs rules v3; this condition has rules {rules}"
     if votes_n > 1:
         return f"votes: {votes_n} needs rules v3; this condition has rules {rules}"

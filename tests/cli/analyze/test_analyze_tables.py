@@ -338,7 +338,7 @@ def test_no_review_steers_a_terminal_or_a_spreadsheet(tmp_path: Path, monkeypatc
 def test_a_text_in_another_language_is_said_to_be_unknown() -> None:
     done = Done("Das Essen war sehr gut und die Bedienung war freundlich.")
     assert "unknown language: not read; the embedded engine reads Korean and English only" in done.out
-    assert "label  none: the text was not read" in done.out
+    assert "label  the text was not read" in done.out
     assert "no opinion found" not in done.out
     result = analyze("El hotel es muy bonito y la comida estaba fría.")
-    assert (result.language, repr(result)) == ("other", "SampleResult(neutral: no aspects, unknown language)")
+    assert (result.language, result.label, repr(result)) == ("other", "", "SampleResult(not read: unknown language)")

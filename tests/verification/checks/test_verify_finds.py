@@ -311,7 +311,7 @@ DAMAGES = [
         "a confidence differs from Stage1 without adoption",
         C2,
         lambda run: run.edit_analysis(other_confidence),
-        "selected_stage",
+        "candidates_applied",
     ),
     Damage(
         "selected_stage contradicts adoption",

@@ -24,7 +24,18 @@ from episodic_absa.metrics.statistics.mcnemar import McNemar
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
-from episodic_absa.metrics.statistics.power import ALPHA, FEWEST_ORDERS, FEWEST_REVIEWS, Variances, needed_reviews
+from episodic_absa.metrics.statistics.power import (
+    ALPHA,
+    FEWEST_ORDERS,
+    FEWEST_REVIEWS,
+    POWER,
+    Design,
+    Variances,
+    detectable_effect,
+    needed_reviews,
+    orders_for,
+    power_of,
+)
 from episodic_absa.metrics.statistics.random_draws import RandomDraws
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
 
@@ -33,6 +44,7 @@ __all__ = [
     "FEWEST_ORDERS",
     "FEWEST_REVIEWS",
     "NO_VARIATION",
+    "POWER",
     "PRIMARY",
     "PROCESS_LABEL",
     "RESAMPLES",
@@ -41,6 +53,7 @@ __all__ = [
     "Claim",
     "ClaimLanguage",
     "Comparison",
+    "Design",
     "McNemar",
     "PairedDifference",
     "RandomDraws",
@@ -51,6 +64,7 @@ __all__ = [
     "bootstrap_intervals",
     "claim_label",
     "compare",
+    "detectable_effect",
     "few_reviews",
     "find_unsupported_claims",
     "holm",
@@ -58,9 +72,11 @@ __all__ = [
     "look_at",
     "mean_interval",
     "needed_reviews",
+    "orders_for",
     "p_equals",
     "p_text",
     "p_values_text",
+    "power_of",
     "power_sentence",
     "ratio_intervals",
     "signed",

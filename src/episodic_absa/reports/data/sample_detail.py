@@ -19,7 +19,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_2 import AnyAdvisory
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
+from episodic_absa.schemas.run_files.candidate_record import CandidateRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -78,7 +78,7 @@ def analysis_json(sample: DerivedSample, ev_weights: Sequence[float], names: Ter
         "risks": _risks(output, names),
         "severity": [risk.severity_sum if risk else None for risk in (card.risk_before, card.risk_after)],
         "debate": _debate(output.debate, names),
-        "reviews": _reviews(output.stage2, names),
+        "reviews": _reviews(output.stage2, names, has_fates=output.decision is None),
         "patches": [
             [entry.step, entry.what, names.term(entry.aspect_term), entry.applied, names.quote(entry.reason)]
             for entry in output.patch_log
@@ -90,10 +90,11 @@ def analysis_json(sample: DerivedSample, ev_weights: Sequence[float], names: Ter
         "adoption": _adoption(card, ev_weights),
         "moderator": _moderator(output.moderator),
     }
-    if output.second_look is not None:
-        value["look"] = [output.second_look.look, list(output.second_look.stakes)]
-    if output.changes is not None:
-        value["changes"] = [_change(change, names) for change in output.changes]
+    if output.decision is not None:
+        value["candidates"] = [_candidate(candidate, names) for candidate in output.decision.candidates]
+        value["tau"] = output.decision.tau
+        if output.decision.reach is not None:
+            value["reach"] = output.decision.reach
     if output.error is not None:
         message = sample.trace.error.message if sample.trace.error else ""
         value["error"] = [output.error.type, output.error.stage, names.quote(message)]
@@ -220,13 +221,16 @@ def _target(target: EditTarget, names: TermNames) -> tuple[str, str]:
     return names.term(target.aspect_ref or target.aspect_term), names.value(target.polarity)
 
 
-def _reviews(stage2: Stage2Result | None, names: TermNames) -> Json | None:
+def _reviews(stage2: Stage2Result | None, names: TermNames, *, has_fates: bool) -> Json | None:
     if stage2 is None:
         return None
-    accepted = {change.change_id for change in stage2.accepted_changes}
+    # Under rules v3 the candidates tell what became of a pair, and changes have ids of their own.
+    accepted = {change.change_id for change in stage2.accepted_changes if has_fates}
     # The code after the bar says why a verdict was not applied; it quotes nothing.
     rejected = {
-        change.change_id: change.reasoning.rpartition(" | not applied: ")[2] for change in stage2.rejected_changes
+        change.change_id: change.reasoning.rpartition(" | not applied: ")[2]
+        for change in stage2.rejected_changes
+        if has_fates
     }
     kept = 0
     rows: list[list[Any]] = []
@@ -254,15 +258,12 @@ def _outcome(
     return (False, names.quote(rejected[change_id])) if change_id in rejected else (None, "")
 
 
-def _change(change: ChangeRecord, names: TermNames) -> list[Any]:
+def _candidate(candidate: CandidateRecord, names: TermNames) -> list[Any]:
     witnesses = [
-        [witness.who, witness.stance, names.quote(witness.quote), witness.at_home, witness.p]
-        for witness in change.witnesses
-        if witness.stance != "silent"
+        [witness.who, witness.stance, names.quote(witness.quote), witness.p] for witness in candidate.witnesses
     ]
-    polarities = [change.from_polarity, change.to_polarity]
-    edit = [change.kind, names.term(change.aspect_term), *polarities, names.term(change.to_term)]
-    return [*edit, change.adopted, change.reason, witnesses]
+    pair = [names.term(candidate.aspect_term), candidate.polarity, candidate.p]
+    return [*pair, candidate.is_of_stage1, candidate.is_in, candidate.reason, witnesses]
 
 
 def _adoption(card: Scorecard, weights: Sequence[float]) -> Json | None:

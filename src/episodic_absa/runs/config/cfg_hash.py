@@ -17,7 +17,7 @@ from episodic_absa.errors import ConfigError
 from episodic_absa.language import lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.placebo import placebo_sha256
-from episodic_absa.pipeline.decision.change_rules import adoption_sha256
+from episodic_absa.pipeline.decision.weights import decision_sha256
 from episodic_absa.pipeline.gate_reading import gate_rules_sha256
 from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell
@@ -111,25 +111,30 @@ def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str,
         "conditions_sha256": config.conditions_file.sha256,
         "recording_sha256": sha256_of(config.resolve(recording)) if recording else None,
         "weights_sha256": shipped_fingerprint(config.file.backbone),
-        **decision_hashes(config.file.pipeline, condition),
+        **decision_hashes(config.file.pipeline, condition, weights=_weights(config)),
         **advice_hashes(config, condition),
     }
 
 
-def decision_hashes(pipeline: PipelineSettings, condition: Condition) -> dict[str, str]:
-    """Return the hashes of what rules v3 add: table, gates, texts of principles and, if it is heard, the reader.
+def _weights(config: ExperimentConfig) -> Path | None:
+    named = config.file.pipeline.decision_weights
+    return None if named is None else config.resolve(named)
+
+
+def decision_hashes(pipeline: PipelineSettings, condition: Condition, *, weights: Path | None = None) -> dict[str, str]:
+    """Return the hashes of what rules v3 add: weights, gates, texts of principles and, if it is heard, the reader.
 
     The keys are those of the manifest. Seed rules depend on none of them.
 
     Raises:
-        ConfigError: the settings and the condition contradict each other.
+        ConfigError: the settings and the condition contradict each other, or the weights cannot be read.
     """
     wording = load_catalogue().v3_sha256
     if not condition.decides_changes or wording is None:
         return {}
     reader = {"reader_sha256": reader_fingerprint()} if pipeline.under(condition).reader else {}
     return {
-        "adoption_sha256": adoption_sha256(),
+        "decision_sha256": decision_sha256(weights),
         "gates_sha256": gate_rules_sha256(),
         "wording_sha256": wording,
         **reader,

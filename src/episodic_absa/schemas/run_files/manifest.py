@@ -218,8 +218,8 @@ class Manifest(_Recorded):
     allowlist_sha256: str | None
     recording_sha256: str | None
     weights_sha256: str | None
-    adoption_sha256: str | None = None
-    """The table that decides changes under rules v3; None under seed rules."""
+    decision_sha256: str | None = None
+    """The weights by which rules v3 decide; None under seed rules."""
     gates_sha256: str | None = None
     """The thresholds of the memory's gates under rules v3; None under seed rules and in older runs."""
     wording_sha256: str | None = None

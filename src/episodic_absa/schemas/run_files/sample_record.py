@@ -21,8 +21,8 @@ from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyBundle
 from episodic_absa.schemas.run import MemoryRecord, StoreDecision
 from episodic_absa.schemas.run_files.adoption import Adoption, OverrideDecision, PatchLogEntry
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.vocabulary import ErrorType, Language, Look, Role, SentenceLabel, Split, Stake
+from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
+from episodic_absa.vocabulary import ErrorType, Language, ResultLabel, Role, Split
 
 SAMPLES_FORMAT: Final = "episodic_absa.samples"
 
@@ -123,15 +123,8 @@ class FailureRecord(FrozenModel):
 class StageLabels(FrozenModel):
     """The labels of both stages, each read as the rules in force read the final one."""
 
-    stage1: SentenceLabel
-    stage2: SentenceLabel
-
-
-class OutputSecondLook(FrozenModel):
-    """How closely an adaptive pipeline looked at a sample again."""
-
-    look: Look
-    stakes: tuple[Stake, ...] = ()
+    stage1: ResultLabel
+    stage2: ResultLabel
 
 
 class Analysis(FrozenModel):
@@ -150,10 +143,8 @@ class Analysis(FrozenModel):
     patch_log: tuple[PatchLogEntry, ...] = ()
     override_decisions: tuple[OverrideDecision, ...] = ()
     override: OverrideOutcome = OverrideOutcome()
-    changes: tuple[ChangeRecord, ...] | None = None
-    """Every proposed change with its witnesses; None under seed rules."""
-    second_look: OutputSecondLook | None = None
-    """Of an adaptive pipeline."""
+    decision: DecisionRecord | None = None
+    """Every candidate with its witnesses; None under seed rules."""
     adoption: Adoption
     moderator: ModeratorOutput
     labels: StageLabels
@@ -164,7 +155,8 @@ class Analysis(FrozenModel):
     @property
     def final_sentiments(self) -> tuple[SentimentItem, ...]:
         """The sentiments behind the final tuples, with their evidence."""
-        return self.stage2_sentiments if self.adoption.adopt else self.stage1.atsa.sentiments
+        is_weighed = self.decision is not None
+        return self.stage2_sentiments if is_weighed or self.adoption.adopt else self.stage1.atsa.sentiments
 
     @property
     def stage2_sentiments(self) -> tuple[SentimentItem, ...]:

@@ -1,137 +1,99 @@
-"""Checks of the decisions of rules v3: witnesses decide each change, and only adopted changes reach the result."""
+"""Checks of the decisions of rules v3: witnesses decide each candidate, and the result is what was decided."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
-from typing import Final, NamedTuple
+from typing import Final
 
-from episodic_absa.final_tuples import extract_tuples, pairs
-from episodic_absa.pipeline.decision.applied_changes import apply_changes
-from episodic_absa.pipeline.decision.change_decision import decide_again, settle
-from episodic_absa.pipeline.decision.change_rules import (
-    LAWS,
-    AdoptionRules,
-    adoption_sha256,
-    broken_law,
-    load_adoption_rules,
-)
+from episodic_absa.final_tuples import extract_tuples
+from episodic_absa.pipeline.decision.applied_changes import apply_changes, weighed
+from episodic_absa.pipeline.decision.changes import changes_of
+from episodic_absa.pipeline.decision.weighing import choose, probability
+from episodic_absa.pipeline.decision.weights import DecisionWeights, decision_sha256, load_decision_weights
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.absa import FinalResult, FinalTuple, ModeratorOutput, SentimentItem, Stage1Result
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
+from episodic_absa.schemas.run_files.candidate_record import CandidateRecord, DecisionRecord
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.sample_record import Analysis
 from episodic_absa.verification.checks.findings import Check, Findings, require_changes
 
 
-class _Decided(NamedTuple):
-    uid: str
-    stage1: Stage1Result
-    changes: tuple[ChangeRecord, ...]
-    final: FinalResult
-    moderator: ModeratorOutput
+def check_candidates_decided(cell: CellFiles) -> Findings:
+    """Every candidate under rules v3 stands once, and its decision follows from its witnesses.
 
-
-def check_changes_decided(cell: CellFiles) -> Findings:
-    """Every change under rules v3 stands once, and its decision follows from its witnesses.
-
-    A run with the table of this installation is decided again. Any other run is held to the laws alone.
+    The candidates of a run with the weights of this installation are weighed again. Those of any other run are held to
+    the laws and to their recorded probabilities.
     """
     require_changes(cell)
-    rules = _rules_of_run(cell.known_manifest)
-    for output in cell.outputs:
-        if output.status == "ok" and output.changes is None:
-            yield f"{output.uid}: it has no record of its changes"
-    for sample in _decided(cell):
-        if problem := _repetition(sample.changes):
-            yield f"{sample.uid}: {problem}"
-            continue
-        if rules is None:
-            meant = _within_laws(sample.stage1, sample.changes)
+    weights = _weights_of_run(cell.known_manifest)
+    for uid, analysis in _analysed(cell):
+        decision = analysis.decision
+        if decision is None:
+            yield f"{uid}: it has no record of its candidates"
+        elif problem := _repetition(decision):
+            yield f"{uid}: {problem}"
         else:
-            meant = decide_again(sample.stage1, sample.changes, rules)
-        for recorded, decided in zip(sample.changes, meant, strict=True):
-            is_same = recorded == decided
-            yield (
-                None
-                if is_same
-                else f"{sample.uid}: {recorded.change_id} is {_shown(recorded)}, its witnesses say {_shown(decided)}"
-            )
+            yield from _differences(uid, decision, weights)
 
 
-def check_changes_applied(cell: CellFiles) -> Findings:
-    """The final pairs are those of Stage1 with exactly the adopted changes; stage2 is selected if there are any."""
+def check_candidates_applied(cell: CellFiles) -> Findings:
+    """The final pairs are the candidates that are in, with their probabilities; stage2 is selected if they changed."""
     require_changes(cell)
-    for sample in _decided(cell):
-        meant = "stage2" if any(change.adopted for change in sample.changes) else "stage1"
-        if sample.moderator.selected_stage != meant:
-            yield f"{sample.uid}: selected_stage is {sample.moderator.selected_stage}, the changes say {meant}"
-        elif not _are_applied(sample):
-            yield f"{sample.uid}: the final tuples are not those of Stage1 with the adopted changes"
+    for uid, analysis in _analysed(cell):
+        candidates = () if analysis.decision is None else analysis.decision.candidates
+        made = [change for change in changes_of(candidates) if change.is_made]
+        _, sentiments = apply_changes(analysis.stage1, made)
+        meant = "stage2" if made else "stage1"
+        if analysis.moderator.selected_stage != meant:
+            yield f"{uid}: selected_stage is {analysis.moderator.selected_stage}, the candidates say {meant}"
+        elif extract_tuples(weighed(sentiments, candidates)) != analysis.final_tuples:
+            yield f"{uid}: the final tuples are not the candidates that are in"
         else:
             yield None
 
 
 DECISION_CHECKS: Final[Mapping[str, Check]] = {
-    "changes_decided": check_changes_decided,
-    "changes_applied": check_changes_applied,
+    "candidates_decided": check_candidates_decided,
+    "candidates_applied": check_candidates_applied,
 }
 
 
-def _decided(cell: CellFiles) -> Iterator[_Decided]:
-    for output in cell.outputs:
-        stage1, changes, final, moderator = output.stage1, output.changes, output.final_result, output.moderator
-        if stage1 is not None and changes is not None and final is not None and moderator is not None:
-            yield _Decided(output.uid, stage1, changes, final, moderator)
+def _analysed(cell: CellFiles) -> Iterator[tuple[str, Analysis]]:
+    for record in cell.records:
+        if record.analysis is not None:
+            yield record.uid, record.analysis
 
 
-def _rules_of_run(manifest: Manifest) -> AdoptionRules | None:
-    """Return the table that the run was decided by, None if it is not the installed one."""
-    is_ours = manifest.package_version == version("episodic-absa") and manifest.adoption_sha256 == adoption_sha256()
-    return load_adoption_rules() if is_ours else None
+def _weights_of_run(manifest: Manifest) -> DecisionWeights | None:
+    """Return the weights that the run was decided by, None if they are not the installed ones."""
+    is_ours = manifest.package_version == version("episodic-absa") and manifest.decision_sha256 == decision_sha256()
+    return load_decision_weights() if is_ours else None
 
 
-def _repetition(changes: Sequence[ChangeRecord]) -> str:
-    """Return which change or witness stands twice, an empty text if none does."""
-    ids = [change.change_id for change in changes]
-    if len(set(ids)) < len(ids):
-        return "a change id stands twice"
-    for change in changes:
-        names = [witness.who for witness in change.witnesses]
+def _repetition(decision: DecisionRecord) -> str:
+    """Return which candidate or witness stands twice, an empty text if none does."""
+    pairs = [(candidate.aspect_term, candidate.polarity) for candidate in decision.candidates]
+    if len(set(pairs)) < len(pairs):
+        return "a candidate stands twice"
+    for place, candidate in enumerate(decision.candidates, start=1):
+        names = [witness.who for witness in candidate.witnesses]
         if len(set(names)) < len(names):
-            return f"a witness of {change.change_id} stands twice"
+            return f"a witness of candidate {place} stands twice"
     return ""
 
 
-def _within_laws(stage1: Stage1Result, changes: Sequence[ChangeRecord]) -> tuple[ChangeRecord, ...]:
-    """Return the changes as the laws allow them; where these allow either, the recorded decision stays."""
-    lawful = []
-    for change in changes:
-        reason = broken_law(change, change.witnesses)
-        if reason is None:
-            reason = "score_too_low" if change.reason in LAWS else change.reason
-        lawful.append(change.model_copy(update={"adopted": reason == "adopted", "reason": reason}))
-    return settle(stage1, lawful)
+def _differences(uid: str, decision: DecisionRecord, weights: DecisionWeights | None) -> Findings:
+    tau, candidates = decision.tau, decision.candidates
+    if weights is not None:
+        chosen = weights.named(decision.weights)
+        tau = chosen.tau
+        candidates = tuple(
+            candidate.model_copy(update={"p": probability(candidate.witnesses, chosen)}) for candidate in candidates
+        )
+    for place, (recorded, meant) in enumerate(zip(decision.candidates, choose(candidates, tau), strict=True), start=1):
+        is_same = recorded == meant and decision.tau == tau
+        yield (
+            None if is_same else f"{uid}: candidate {place} is {_shown(recorded)}, its witnesses say {_shown(meant)}"
+        )
 
 
-def _are_applied(sample: _Decided) -> bool:
-    """Return whether the tuples follow from the changes. Only a changed pair may have another confidence."""
-    _, sentiments = apply_changes(sample.stage1, sample.changes)
-    of_stage1 = {id(item) for item in sample.stage1.atsa.sentiments}
-    kept = _each_as_tuple(item for item in sentiments if id(item) in of_stage1)
-    changed = {_unweighed(final) for final in _each_as_tuple(item for item in sentiments if id(item) not in of_stage1)}
-    meant, recorded = extract_tuples(sentiments), sample.final.final_tuples
-    return (
-        pairs(meant) == pairs(recorded)
-        and len(meant) == len(recorded)
-        and all(final in kept or _unweighed(final) in changed for final in recorded)
-    )
-
-
-def _each_as_tuple(sentiments: Iterable[SentimentItem]) -> set[FinalTuple]:
-    return {final_tuple for item in sentiments for final_tuple in extract_tuples([item])}
-
-
-def _unweighed(final_tuple: FinalTuple) -> FinalTuple:
-    return final_tuple.model_copy(update={"confidence": 0.0})
-
-
-def _shown(change: ChangeRecord) -> str:
-    return f"{'adopted' if change.adopted else 'refused'} ({change.reason}, score {change.score:g})"
+def _shown(candidate: CandidateRecord) -> str:
+    return f"{'in' if candidate.is_in else 'out'} ({candidate.reason}, p {candidate.p:g})"

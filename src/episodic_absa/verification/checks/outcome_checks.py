@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from episodic_absa.memory.episodes.episode_builder import outcome_of
-from episodic_absa.pipeline.decision.change_rules import adoption_sha256, load_adoption_rules
+from episodic_absa.pipeline.decision.changes import PairChange, changes_of
+from episodic_absa.pipeline.decision.weights import load_decision_weights
+from episodic_absa.pipeline.outcomes.change_outcomes import outcomes_by_reader
 from episodic_absa.pipeline.outcomes.referee import referee_question
 from episodic_absa.runs.cell_store import episodes_of
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import Stage1Result
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.store.uids import stored_uid
 from episodic_absa.verification.checks.findings import Check, Findings, require_changes
@@ -21,15 +22,13 @@ def check_outcomes_decided(cell: CellFiles) -> Findings:
     require_changes(cell)
     manifest = cell.known_manifest
     may_ask = manifest.condition.store_write and bool(manifest.cfg_canonical["episodic_memory"].get("referee"))
-    rules = load_adoption_rules() if manifest.adoption_sha256 == adoption_sha256() else None
     calls = {uid: sum(call.agent == "referee" for call in trace.calls) for uid, trace in cell.traces_by_uid.items()}
     for output, changes in _judged(cell):
         asked_n = calls.get(output.uid, 0)
-        says = {change.outcome_by for change in changes}
-        has_question = rules is None or referee_question(_stage1(output), changes, rules) is not None
-        if not all(map(_follows_reader, changes)):
+        says = {change.candidate.outcome_by for change in changes}
+        if not _follows_reader(changes):
             yield f"{output.uid}: an outcome by the reader is not what the reader says"
-        elif asked_n > int(may_ask and has_question) or ("referee" in says and not asked_n):
+        elif asked_n > int(may_ask and _has_question(output, changes)) or ("referee" in says and not asked_n):
             yield f"{output.uid}: the referee was asked where it was not to be, or decided without being asked"
         else:
             yield None
@@ -55,29 +54,35 @@ OUTCOME_CHECKS: Final[Mapping[str, Check]] = {
 }
 
 
-def _judged(cell: CellFiles) -> Iterator[tuple[OutputLine, Sequence[ChangeRecord]]]:
-    """Yield the outputs whose changes all have an outcome; runs of earlier versions recorded none."""
+def _judged(cell: CellFiles) -> Iterator[tuple[OutputLine, Sequence[PairChange]]]:
     for output in cell.outputs:
-        if output.changes is not None and all(change.outcome is not None for change in output.changes):
-            yield output, output.changes
+        if output.decision is not None:
+            yield output, changes_of(output.decision.candidates)
 
 
-def _stage1(output: OutputLine) -> Stage1Result:
-    stage1 = output.stage1
-    return Stage1Result() if stage1 is None else Stage1Result(ate=stage1.ate, atsa=stage1.atsa)
+def _has_question(output: OutputLine, changes: Sequence[PairChange]) -> bool:
+    if output.stage1 is None or output.decision is None:
+        return False
+    stage1 = Stage1Result(ate=output.stage1.ate, atsa=output.stage1.atsa)
+    return referee_question(stage1, changes, load_decision_weights().named(output.decision.weights)) is not None
 
 
-def _follows_reader(change: ChangeRecord) -> bool:
-    if change.outcome_by != "reader":
-        return change.outcome_by == "referee" or change.outcome == "open"
-    stances = {witness.stance for witness in change.witnesses if witness.who == "reader"}
-    return stances == {"for" if change.outcome == "confirmed" else "against"}
+def _follows_reader(changes: Sequence[PairChange]) -> bool:
+    return all(
+        change.candidate.outcome_by == "referee" or (meant.outcome, meant.outcome_by) == _recorded(change)
+        for change, meant in zip(changes, outcomes_by_reader(changes), strict=True)
+    )
 
 
-def _outcome(change: ChangeRecord) -> ChangeOutcomeV1_2:
+def _recorded(change: PairChange) -> tuple[str | None, str | None]:
+    return change.candidate.outcome, change.candidate.outcome_by
+
+
+def _outcome(change: PairChange) -> ChangeOutcomeV1_2:
+    candidate = change.candidate
     return ChangeOutcomeV1_2(
-        adopted=change.adopted,
+        adopted=change.is_made,
         kind=change.kind,
-        outcome=change.outcome or "open",
-        outcome_by=change.outcome_by,
+        outcome=candidate.outcome or "open",
+        outcome_by=candidate.outcome_by,
     )

@@ -1,16 +1,13 @@
 """Checks of a cell's results: adoption chooses the tuples, labels agree with pairs, terms stand in the text."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from episodic_absa.final_tuples import is_sure_of_label, label_of_pairs
+from episodic_absa.final_tuples import label_of_pairs
 from episodic_absa.language import occurs
-from episodic_absa.pipeline.decision.pair_label import whole_text_label
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.absa import DebateSummary
-from episodic_absa.schemas.run_files.output_line import OutputLine
+from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.verification.checks.findings import Check, Findings
-from episodic_absa.vocabulary import SentenceLabel
 
 
 def check_selected_stage(cell: CellFiles) -> Findings:
@@ -22,26 +19,19 @@ def check_selected_stage(cell: CellFiles) -> Findings:
         if recorded != meant:
             yield f"{uid}: selected_stage is {recorded}, adoption says {meant}"
         else:
-            yield None if card.final_tuples == tuples else f"{uid}: the final tuples are not those of {meant}"
+            # Under rules v3 a pair that stays has the probability of the decision.
+            is_same = _unweighed(card.final_tuples) == _unweighed(tuples)
+            yield None if is_same else f"{uid}: the final tuples are not those of {meant}"
 
 
 def check_label_agrees(cell: CellFiles) -> Findings:
-    """Under rules v3 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
-
-    Without pairs it is the label of the whole text, else neutral. Seed rules promise neither.
-    """
+    """Under rules v3 a label agrees with the pairs beside it; seed rules do not promise that."""
     for output in cell.outputs:
         final = output.final_result
-        if output.changes is None or final is None:
+        if output.decision is None or final is None:
             continue
         meant = label_of_pairs(final.final_tuples)
-        summary = output.debate.summary if output.debate else DebateSummary()
-        if meant is None:
-            meant = _label_without_pairs(output, summary)
-            yield None if meant == final.label else f"{output.uid}: its label is {final.label}, without pairs {meant}"
-            continue
-        is_quoted = bool(summary.sentence_evidence_spans) and summary.sentence_polarity == final.label
-        holds = meant == final.label or (is_quoted and not is_sure_of_label(final.final_tuples))
+        holds = meant in (None, final.label)
         yield None if holds else f"{output.uid}: its label is {final.label}, its pairs say {meant}"
 
 
@@ -61,7 +51,5 @@ RESULT_CHECKS: Final[Mapping[str, Check]] = {
 }
 
 
-def _label_without_pairs(output: OutputLine, summary: DebateSummary) -> SentenceLabel:
-    stages = [stage.validator for stage in (output.stage2, output.stage1) if stage is not None]
-    whole_text = whole_text_label(summary, *stages)
-    return "neutral" if whole_text is None else whole_text.label
+def _unweighed(tuples: Iterable[FinalTuple]) -> list[FinalTuple]:
+    return [final_tuple.model_copy(update={"confidence": 0.0}) for final_tuple in tuples]

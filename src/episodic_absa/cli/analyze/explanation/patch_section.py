@@ -13,8 +13,8 @@ from episodic_absa.schemas.run_files.adoption import OverrideDecision, PatchLogE
 
 
 def patch_rows(result: SampleResult) -> Iterable[Row]:
-    """Yield the patch log and the decisions of the override gate; nothing under rules v3, which decide each change."""
-    if result.changes is not None:
+    """Yield the patch log and the decisions of the override gate; nothing under rules v3, which weigh candidates."""
+    if result.decision is not None:
         return
     yield "patch", row_list(map(_log_entry, result.patch_log), nothing="nothing to apply")
     decisions = result.override_decisions

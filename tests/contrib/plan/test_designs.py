@@ -5,8 +5,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from episodic_absa.analysis.planning import cheapest, designs_for, orders_of_designs, split_variance
-from episodic_absa.metrics.statistics.power import Design, Variances, power_of
+from episodic_absa.contrib.plan.designs import cheapest, designs_for, orders_of_designs, split_variance
+from episodic_absa.metrics.statistics import Design, Variances, power_of
 
 VARIANCES = Variances(reviews=0.15**2, orders=0.01**2, rest=0.05**2)
 

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import PAGE_WIDTH, printable
-from episodic_absa.cli.plan.planned_run import PlannedDesign, PlannedRun, false_claims
-from episodic_absa.metrics.statistics.power import POWER, orders_for
+from episodic_absa.contrib.plan.planned_run import PlannedDesign, PlannedRun, false_claims
+from episodic_absa.metrics.statistics import POWER, orders_for
 
 _NOTHING: Final = "-"
 _FEW_ORDERS: Final = 0.06

@@ -38,8 +38,8 @@ def plan(
     nothing and writes nothing.
     """
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.cli.plan.plan_view import plan_json, plan_view
-    from episodic_absa.cli.plan.planned_run import Prior, plan_run
+    from episodic_absa.contrib.plan.plan_view import plan_json, plan_view
+    from episodic_absa.contrib.plan.planned_run import Prior, plan_run
 
     if (pilot is None) == (sd is None):
         what = "either a pilot run or an SD, not both" if sd is not None else "a pilot run, or an SD with --sd S"

@@ -2,20 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
 from statistics import NormalDist
-from typing import Final
+from typing import Any, Final
 
-from episodic_absa.analysis.compared_runs import load_side
-from episodic_absa.analysis.planning.pilot_variance import pilot_variance
-from episodic_absa.analysis.planning.power_plan import cheapest, designs_for, orders_of_designs
+from episodic_absa.analysis import load_side
+from episodic_absa.contrib.plan.designs import cheapest, designs_for, orders_of_designs, pilot_variance
 from episodic_absa.errors import ConfigError
-from episodic_absa.metrics.statistics.power import ALPHA, Design, Variances, detectable_effect, power_of
-from episodic_absa.runs.config.cells import evaluated_cells
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.metrics.statistics import ALPHA, Design, Variances, detectable_effect, power_of
+from episodic_absa.runs.config import ExperimentConfig, ExperimentData, evaluated_cells, load_experiment
 from episodic_absa.runs.estimate import Bound, estimate_run
 from episodic_absa.runs.fixed_question import asked_question
 from episodic_absa.schemas.gold import LabelledSample
@@ -104,16 +101,23 @@ def plan_run(path: Path, prior: Prior) -> PlannedRun:
             path=path,
             key="eval",
         )
-    whole = data.splits[config.file.data.process_split]
-    available = sum(_is_scored(sample, metric) for sample in whole)
     conditions = [condition for condition in config.conditions if condition.name in pair]
     grows = any(condition.is_exposed and condition.store_write for condition in conditions)
     orders = orders_of_designs(effect, grows=grows)
     designs = designs_for(effect, known.variances, orders, grows=grows)
+    available = sum(_is_scored(sample, metric) for sample in data.splits[config.file.data.process_split])
     best = cheapest(designs, available=available)
     estimate = asyncio.run(estimate_run(config))
+
+    def planned(design: Design, samples_n: int, takes: Bound) -> PlannedDesign:
+        power, detectable = power_of(effect, known.variances, design), detectable_effect(known.variances, design)
+        return PlannedDesign(design, samples_n, power, detectable, takes)
+
+    needed = None
+    if best is not None:
+        needed_n = ceil(best.reviews * len(samples) / scored)
+        needed = planned(best, needed_n, _takes(config, best.orders, needed_n / len(samples)))
     configured = Design(scored, len(asked.orders) if grows else 1, grows)
-    needed_samples = ceil(best.reviews * len(samples) / scored) if best else 0
     return PlannedRun(
         run_id=config.file.run_id,
         pair=pair,
@@ -125,12 +129,8 @@ def plan_run(path: Path, prior: Prior) -> PlannedRun:
         available=available,
         condition_n=len(config.conditions),
         seed_n=len(asked.seeds),
-        configured=_planned(configured, effect, known.variances, len(samples), estimate.estimate),
-        needed=_planned(
-            best, effect, known.variances, needed_samples, _takes(config, best.orders, needed_samples / len(samples))
-        )
-        if best
-        else None,
+        configured=planned(configured, len(samples), estimate.estimate),
+        needed=needed,
         designs=_spread(designs, best),
         no_price=estimate.no_price,
     )
@@ -171,44 +171,22 @@ def _known_variance(prior: Prior, pair: tuple[str, str], metric: str) -> KnownVa
     return KnownVariance(variances, source, order_source)
 
 
-def _planned(design: Design, effect: float, variances: Variances, samples: int, takes: Bound) -> PlannedDesign:
-    return PlannedDesign(
-        design, samples, power_of(effect, variances, design), detectable_effect(variances, design), takes
-    )
-
-
 def _takes(config: ExperimentConfig, orders: int, factor: float) -> Bound:
     """Return what the grid takes in so many orders, with `factor` times the samples; builds read their whole split."""
-    whole = _in_orders(config, orders)
-    total = asyncio.run(estimate_run(whole)).estimate
-    if config.file.episodic_memory.build is None:
-        return _scaled(total, total, factor)
-    memory = whole.file.episodic_memory.model_copy(update={"build": None})
-    file = whole.file.model_copy(update={"episodic_memory": memory})
-    evaluation = asyncio.run(estimate_run(whole.model_copy(update={"file": file}))).estimate
-    return _scaled(total, evaluation, factor)
-
-
-def _scaled(total: Bound, evaluation: Bound, factor: float) -> Bound:
-    def grown(whole: float, part: float) -> float:
-        return whole - part + part * factor
-
-    cost = None
-    if total.cost_usd is not None and evaluation.cost_usd is not None:
-        cost = round(grown(total.cost_usd, evaluation.cost_usd), 6)
-    return Bound(
-        sent=round(grown(total.sent, evaluation.sent)),
-        shared=round(grown(total.shared, evaluation.shared)),
-        tokens_in=round(grown(total.tokens_in, evaluation.tokens_in)),
-        tokens_out=round(grown(total.tokens_out, evaluation.tokens_out)),
-        cost_usd=cost,
-    )
-
-
-def _in_orders(config: ExperimentConfig, orders: int) -> ExperimentConfig:
     ids = tuple(range(1, orders + 1)) if orders > 1 else None
     experiment = config.file.experiment.model_copy(update={"orders": ids, "shuffle": False})
-    return config.model_copy(update={"file": config.file.model_copy(update={"experiment": experiment})})
+    memory = config.file.episodic_memory
+    totals = []
+    for build in (memory.build, None):
+        update = {"experiment": experiment, "episodic_memory": memory.model_copy(update={"build": build})}
+        file = config.file.model_copy(update=update)
+        totals.append(asyncio.run(estimate_run(config.model_copy(update={"file": file}))).estimate)
+    whole, evaluation = map(asdict, totals)
+    takes: dict[str, Any] = {}
+    for name, total in whole.items():
+        grown = None if total is None else round(total + (factor - 1) * evaluation[name], 6)
+        takes[name] = grown if name == "cost_usd" else round(grown or 0)
+    return Bound(**takes)
 
 
 def _is_scored(labelled: LabelledSample, metric: str) -> bool:
