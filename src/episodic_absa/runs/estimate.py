@@ -63,30 +63,25 @@ _TOKENS: Final[Mapping[Rules, Mapping[Role, _Tokens]]] = {
 }
 
 
-class CallsPerSample(NamedTuple):
-    """Calls by stage, as many as are expected; repairs of unusable answers are not counted."""
+class ConditionCalls(NamedTuple):
+    """How a condition analyses, and the calls of a sample; repairs of unusable answers are not counted."""
 
+    rules: Rules
+    effort: Effort
     stage1: float
+    """As many as are expected, like those below."""
     debate: float
     stage2: float
     """With the referee, if the memory asks one."""
     least: int
-    """Calls of a sample whatever the model answers."""
+    """Whatever the model answers."""
     most: int
-    """Calls of a sample if its answers lead to every possible call."""
+    """If its answers lead to every possible call."""
 
     @property
     def total(self) -> float:
         """The calls of a whole sample."""
         return self.stage1 + self.debate + self.stage2
-
-
-class ConditionCalls(NamedTuple):
-    """How a condition analyses, and what that takes."""
-
-    rules: Rules
-    effort: Effort
-    calls: CallsPerSample
 
 
 @dataclass(frozen=True)
@@ -181,7 +176,10 @@ async def estimate_run(config: ExperimentConfig) -> RunEstimate:
     builds, evaluated = (_part(config, data, list(cells)) for cells in (build_cells(config), evaluated_cells(config)))
     totals = {column: _total(config, (builds, evaluated), column) for column in _COLUMNS}
     price, no_price = await _price(config.file.backbone, totals["upper"][0])
-    of_builds, of_evaluated = (_calls_by_condition(config, part) for part in (builds, evaluated))
+    of_builds, of_evaluated = (
+        {condition.name: _calls(config, condition, requests) for condition, requests in part.requests.items()}
+        for part in (builds, evaluated)
+    )
     bounds = {column: _bound(*totals[column], price) for column in _COLUMNS}
     return RunEstimate(
         evaluated_n=evaluated.cell_n,
@@ -262,23 +260,15 @@ def _total(config: ExperimentConfig, parts: Iterable[_Part], column: Column) -> 
     return sent, asked
 
 
-def _calls_by_condition(config: ExperimentConfig, part: _Part) -> dict[str, ConditionCalls]:
-    return {
-        condition.name: ConditionCalls(
-            condition.rules, config.file.pipeline.under(condition).effort, _calls_of(requests)
-        )
-        for condition, requests in part.requests.items()
-    }
-
-
-def _calls_of(requests: Sequence[_Request]) -> CallsPerSample:
+def _calls(config: ExperimentConfig, condition: Condition, requests: Sequence[_Request]) -> ConditionCalls:
     stages: defaultdict[str, float] = defaultdict(float)
     for request in requests:
         # The referee belongs to no stage of its own here: it reads what Stage2 leaves.
         stage = STAGE_OF_ROLE[request.role]
         stages["stage2" if stage == "outcome" else stage] += 1.0 if request.is_certain else _HALF
-    least = sum(request.is_certain for request in requests)
-    return CallsPerSample(stages["stage1"], stages["debate"], stages["stage2"], least, len(requests))
+    effort, least = config.file.pipeline.under(condition).effort, sum(request.is_certain for request in requests)
+    means = (stages["stage1"], stages["debate"], stages["stage2"])
+    return ConditionCalls(condition.rules, effort, *means, least, len(requests))
 
 
 class _Price(NamedTuple):

@@ -43,9 +43,8 @@ def dry_run_view(config: ExperimentConfig, estimate: RunEstimate) -> ConsoleRend
     return Group(head, cells, Text(), _calls_table(config, estimate), Text(), _bounds(estimate), Text(), notes)
 
 
-def _calls_json(condition: ConditionCalls) -> dict[str, Any]:
-    calls = condition.calls
-    return {"rules": condition.rules, "effort": condition.effort, **calls._asdict(), "total": calls.total}
+def _calls_json(calls: ConditionCalls) -> dict[str, Any]:
+    return {**calls._asdict(), "total": calls.total}
 
 
 def _calls_table(config: ExperimentConfig, estimate: RunEstimate) -> Table:
@@ -55,15 +54,14 @@ def _calls_table(config: ExperimentConfig, estimate: RunEstimate) -> Table:
     for title in ("rules", "effort", "mean", "range", "stage1", "debate", "stage2"):
         table.add_column(title, justify="left" if title in ("rules", "effort") else "right", no_wrap=True)
     named: dict[ConditionCalls, list[str]] = {}
-    for name, condition in estimate.calls_per_sample.items():
-        named.setdefault(condition, []).append(printable(name))
+    for name, calls in estimate.calls_per_sample.items():
+        named.setdefault(calls, []).append(printable(name))
     if estimate.calls_per_build_sample and config.build_condition:
         named.setdefault(estimate.calls_per_build_sample, []).append(f"build: {printable(config.build_condition.name)}")
-    for condition, names in named.items():
-        calls = condition.calls
+    for calls, names in named.items():
         total_range = f"{calls.least}-{calls.most}" if calls.least < calls.most else str(calls.least)
         means = map(mean_text, (calls.stage1, calls.debate, calls.stage2))
-        table.add_row(", ".join(names), condition.rules, condition.effort, mean_text(calls.total), total_range, *means)
+        table.add_row(", ".join(names), calls.rules, calls.effort, mean_text(calls.total), total_range, *means)
     return table
 
 

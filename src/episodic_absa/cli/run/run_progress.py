@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_absa.cli.amounts import money_text, short_number
-from episodic_absa.cli.output import FirstThatFits, printable
+from episodic_absa.cli.output import printable
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.progress import CellProgress, GridProgress
@@ -199,7 +199,7 @@ def progress_view(
     *,
     is_stopping: bool = False,
 ) -> ConsoleRenderable:
-    """Lay the grid out: a row per condition, a column per order and seed where there is room."""
+    """Lay the grid out: a row per condition, with the sum over its orders and seeds."""
     cells = dict(progress.cells)
     head = Text.assemble(
         (printable(config.file.run_id), "bold"), f"  {config.file.backbone.provider}:{config.file.backbone.model}"
@@ -209,7 +209,7 @@ def progress_view(
     return Group(
         head,
         Text(),
-        FirstThatFits(lambda: _by_repetition(config, cells), lambda: _by_condition(config, cells)),
+        _by_condition(config, cells),
         Text(),
         _total(progress, pace),
         *([Text(watch.recent())] if watch is not None else []),
@@ -217,28 +217,11 @@ def progress_view(
     )
 
 
-def _by_repetition(config: ExperimentConfig, cells: Mapping[str, CellProgress]) -> Table:
-    experiment = config.file.experiment
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
-    table.add_column("", style="bold", no_wrap=True)
-    for repetition in experiment.repetitions:
-        table.add_column("", width=_BAR_WIDTH)
-        title = repetition.words(with_order=experiment.orders is not None).replace(", ", "\n")
-        table.add_column(title, justify="right", min_width=9)
-    for name, of_condition in _conditions(config, cells).items():
-        row: list[ConsoleRenderable | str] = [printable(name)]
-        for cell in of_condition:
-            row += [_bar(cell.done, cell.total), _count(cell.done, cell.total, cell.failed)]
-        table.add_row(*row)
-    return table
-
-
 def _by_condition(config: ExperimentConfig, cells: Mapping[str, CellProgress]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
     table.add_column("", style="bold", no_wrap=True, overflow="ellipsis")
     table.add_column("", width=_BAR_WIDTH)
-    title = "all seeds" if config.file.experiment.orders is None else "all cells"
-    table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("all cells", justify="right", no_wrap=True)
     for name, of_condition in _conditions(config, cells).items():
         done_n, total, _ = _sums(of_condition)
         failed_n = sum(cell.failed for cell in of_condition)
