@@ -10,9 +10,7 @@ from episodic_absa.analysis.failures import failures_of
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.data.answer.arms import arms_figure, arms_of, arms_table
-from episodic_absa.reports.data.answer.question_words import exploratory_mark, question_notes
-from episodic_absa.reports.data.answer.strata import effect_parts, part_figure, stratum_parts
+from episodic_absa.reports.data.arms import arms_figure, arms_of, arms_table
 from episodic_absa.reports.data.certificate_words import CertificateWords
 from episodic_absa.reports.data.comparisons import ComparisonPart, comparison_part
 from episodic_absa.reports.data.metric_tables import (
@@ -27,6 +25,7 @@ from episodic_absa.reports.data.metric_tables import (
     seed_rows,
 )
 from episodic_absa.reports.data.quality_tables import error_table, group_tables
+from episodic_absa.reports.data.question_words import exploratory_mark, question_notes
 from episodic_absa.reports.data.report_cost import cost_points, cost_table
 from episodic_absa.reports.data.report_data import (
     Arms,
@@ -50,6 +49,7 @@ from episodic_absa.reports.data.report_memory import (
 )
 from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
 from episodic_absa.reports.data.report_words import failure_of, headline_of, notes_of
+from episodic_absa.reports.data.strata import effect_parts, part_figure, stratum_parts
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.reports.plots.cost_plot import CostPoint, cost_plot
 from episodic_absa.reports.plots.figure import Figure

@@ -12,8 +12,8 @@ from episodic_absa.analysis.strata import StratumRow
 from episodic_absa.metrics.statistics import PairedDifference, find_unsupported_claims
 from episodic_absa.metrics.statistics.verdict import verdict_of
 from episodic_absa.reports.data import Arm, Arms, ReportData, SampleReader
-from episodic_absa.reports.data.answer.arms import arms_figure, arms_forest, arms_table
-from episodic_absa.reports.data.answer.strata import effect_parts, part_figure, stratum_parts
+from episodic_absa.reports.data.arms import arms_figure, arms_forest, arms_table
+from episodic_absa.reports.data.strata import effect_parts, part_figure, stratum_parts
 from episodic_absa.reports.page import render_report
 from episodic_absa.reports.plots import leaves_axis, zoomed
 from episodic_absa.reports.report_json import report_json

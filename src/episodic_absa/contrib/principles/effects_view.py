@@ -10,7 +10,7 @@ from episodic_absa.analysis import PrincipleEffect
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.cli.terminal_table import terminal_table
 from episodic_absa.contrib.principles.trial import SMALLEST_GROUP
-from episodic_absa.reports.data.answer.strata import effect_parts
+from episodic_absa.reports.data.strata import effect_parts
 
 
 def effects_view(effects: Sequence[PrincipleEffect]) -> ConsoleRenderable:

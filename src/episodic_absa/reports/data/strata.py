@@ -9,7 +9,7 @@ from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, Stra
 from episodic_absa.metrics.statistics import FEWEST_ORDERS
 from episodic_absa.metrics.statistics.number_text import p_equals
 from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.data.answer.arms import SAME, TOO_FEW
+from episodic_absa.reports.data.arms import SAME, TOO_FEW
 from episodic_absa.reports.data.comparisons import DIFFERENCE, IN_WORDS, INTERVAL_HEAD, REVIEWS
 from episodic_absa.reports.data.report_data import DifferencePart
 from episodic_absa.reports.plots.figure import Figure
