@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Final
 
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, valid_gold
@@ -16,8 +15,6 @@ from episodic_absa.reports.data.report_samples import CellSamples
 from episodic_absa.reports.plots.cost_plot import CostOfSample, CostPoint
 from episodic_absa.reports.tables.table import Score, Table, column
 from episodic_absa.runs.reading.finished_cells import FinishedCell
-
-_USAGE: Final = ("calls", "tokens_in", "tokens_out")
 
 
 def cost_points(
@@ -41,7 +38,12 @@ def cost_points(
                 condition=card.name,
                 colour=card.colour,
                 reviews=len(known),
-                cost=CostOfSample(*(of_card.get(name) or 0.0 for name in _USAGE), of_card.get("cost_usd")),
+                cost=CostOfSample(
+                    of_card.get("calls") or 0.0,
+                    of_card.get("tokens_in") or 0.0,
+                    of_card.get("tokens_out") or 0.0,
+                    of_card.get("cost_usd"),
+                ),
                 micro=Score(of_card[MICRO_F1], low, high),
                 macro=Score(of_card.get(PRIMARY), macro_low, macro_high),
                 stage1_cost=_stage1_cost(groups[card.name], samples[card.name]),
