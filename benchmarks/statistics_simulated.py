@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from simulated_experiments import LOOKED_AT, SITUATIONS, UNPROTECTED, Differences, Situation
 
-from episodic_absa.metrics.statistics.confidence_sequence import confidence_sequence, order_width
+from episodic_absa.contrib.watch.confidence_sequence import confidence_sequence, order_width
 from episodic_absa.metrics.statistics.paired import Evidence, PairedCells, assess
 
 LATEST = Path(__file__).with_name("latest.json")

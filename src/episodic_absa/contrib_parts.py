@@ -8,7 +8,7 @@ CONTRIB_PARTS: Final = {
     "drill": "episodic_absa.contrib.drill:drill",
     "plan": "episodic_absa.contrib.plan:plan",
     "principle_effects": "episodic_absa.contrib.principles.trial:effects_of_grid",
-    "principles": "episodic_absa.contrib.principles:principles_app",
+    "principles": "episodic_absa.contrib.principles:principles",
     "ray_grid": "episodic_absa.contrib.ray:ray_grid",
     "ray_processes": "episodic_absa.contrib.ray:ray_processes",
     "watch": "episodic_absa.contrib.watch:WatchLine",

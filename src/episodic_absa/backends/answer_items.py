@@ -45,36 +45,14 @@ LIST_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "verdicts": ("판정", "판정들"),
     "risks": ("위험", "위험들"),
 }
-NOTHING: Final = frozenset(
-    (
-        "",
-        "none",
-        "null",
-        "nothing",
-        "n/a",
-        "empty",
-        "no",
-        "없음",
-        "없습니다",
-        "없다",
-        "해당없음",
-        "해당 없음",
-        "[]",
-        "{}",
-    )
-)
+_NOTHING: Final = "none null nothing n/a empty no 없음 없습니다 없다 해당없음 [] {}"
+NOTHING: Final = frozenset({"", "해당 없음", *_NOTHING.split()})
 """What a model writes for an empty list."""
 KOREAN_LABELS: Final[dict[str, SentenceLabel]] = {
-    "긍정": "positive",
-    "긍정적": "positive",
-    "부정": "negative",
-    "부정적": "negative",
-    "중립": "neutral",
-    "중립적": "neutral",
-    "복합": "mixed",
-    "복합적": "mixed",
-    "혼합": "mixed",
-    "혼재": "mixed",
+    **dict.fromkeys(("긍정", "긍정적"), "positive"),
+    **dict.fromkeys(("부정", "부정적"), "negative"),
+    **dict.fromkeys(("중립", "중립적"), "neutral"),
+    **dict.fromkeys(("복합", "복합적", "혼합", "혼재"), "mixed"),
 }
 _NAME_AND_WORD = re.compile(r"(.+?)\s*(?:[:=→]|->|\s[-–—]\s)\s*([^:=→]+)", re.DOTALL)
 _NAME_AND_WORD_IN_BRACKETS = re.compile(r"([^()]+?)\s*\(([^()]+)\)")

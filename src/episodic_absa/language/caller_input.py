@@ -17,15 +17,8 @@ _CODES: Final = (
 _ISO_639_1: Final = frozenset(_CODES.split())
 _OWN_WORDS: Final = frozenset({"unknown", "other"})
 _MEANT: Final = {
-    "kr": "ko",
-    "kor": "ko",
-    "korean": "ko",
-    "한국어": "ko",
-    "eng": "en",
-    "english": "en",
-    "us": "en",
-    "gb": "en",
-    "영어": "en",
+    **dict.fromkeys(("kr", "kor", "korean", "한국어"), "ko"),
+    **dict.fromkeys(("eng", "english", "us", "gb", "영어"), "en"),
     "jp": "ja",
     "cn": "zh",
 }

@@ -6,7 +6,6 @@ same for results of this package's own pipeline.
 
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, AdvisoryBuilder
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
-from episodic_absa.memory.advice.opened_advice import load_catalogue_overlay
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.memory.episodes.leak_guard import LONG_TERM, TextRuns
@@ -70,7 +69,6 @@ __all__ = [
     "gate_signals",
     "injection_for",
     "load_catalogue",
-    "load_catalogue_overlay",
     "should_inject_advisory",
     "should_inject_advisory_with_reason",
     "should_inject_memory_for_stage2_with_reason",

@@ -22,13 +22,11 @@ from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.verification.checks.arm_checks import ARM_CHECKS
-from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS, check_tables
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
 from episodic_absa.verification.checks.grid_checks import GRID_CHECKS
 from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS
 from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
-from episodic_absa.verification.checks.outcome_checks import OUTCOME_CHECKS
 from episodic_absa.verification.checks.result_checks import RESULT_CHECKS
 from episodic_absa.verification.checks.store_checks import STORE_CHECKS
 from episodic_absa.verification.integrity_file import files_seen, read_certificate, write_results
@@ -37,8 +35,6 @@ _DETAILS_SHOWN: Final = 3
 _CELL_CHECKS: Final = {
     **FILE_CHECKS,
     **RESULT_CHECKS,
-    **DECISION_CHECKS,
-    **OUTCOME_CHECKS,
     **MEMORY_CHECKS,
     **STORE_CHECKS,
     **ARM_CHECKS,

@@ -12,10 +12,12 @@ import pytest
 from tests.backends.llm.asking import KEY, RETRY_BASE_S, REVIEW, SCREEN, answered, asked, failed, make_ask, run
 from tests.backends.llm.loopback_model import HANG_UP, Behaviour, LoopbackModel, answer, failure, page
 
-from episodic_absa.backends.backend import Answer, RepairingBackend, Reply, Request
+from episodic_absa.backends.backend import Answer, Prompt, RepairingBackend, Reply, Request
 from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
 from episodic_absa.schemas.seed_answers import AteAnswer, AteReviewAnswer, AtsaAnswer, JudgeAnswer
+
+NEXT_EXAMPLE = ['\n{"text"']
 
 
 @pytest.fixture(autouse=True)
@@ -24,18 +26,13 @@ def _only_our_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
-def test_a_valid_answer_arrives_with_its_tokens_and_model() -> None:
+def test_a_request_carries_prompt_schema_seed_and_limits_and_its_answer_tokens_and_model() -> None:
     with LoopbackModel(answer(SCREEN, tokens=(120, 17))) as server:
         got = asked(server)
     assert got.output.aspects[0].aspect_term == "screen"
     assert (got.usage.tokens_in, got.usage.tokens_out, got.attempts, got.model) == (120, 17, 1, "served-model")
     assert got.usage.cost_usd is None
     assert server.paths == ["/v1/chat/completions"]
-
-
-def test_a_request_carries_prompt_schema_seed_and_limits() -> None:
-    with LoopbackModel(answer(SCREEN)) as server:
-        asked(server)
     (body,) = server.bodies
     assert body["messages"] == [
         {"role": "system", "content": "List the aspects."},
@@ -137,19 +134,19 @@ def test_a_request_slower_than_its_limit_is_retried_without_counting_as_an_attem
     assert server.count >= 3
 
 
-@pytest.mark.parametrize("trouble", [failure(429), failure(500), HANG_UP], ids=["429", "500", "dropped"])
-def test_retries_end_after_five_and_do_not_multiply(trouble: Behaviour) -> None:
-    error, server = failed(trouble)
+@pytest.mark.parametrize(
+    ("trouble", "kind"),
+    [(failure(429), "provider_error"), (failure(500), "provider_error"), (HANG_UP, "provider_error"),
+     (answer(SCREEN, delay_s=5), "timeout")],
+    ids=["429", "500", "dropped", "too slow"],
+)  # fmt: skip
+def test_retries_end_after_five_and_do_not_multiply(trouble: Behaviour, kind: str) -> None:
+    error, server = failed(trouble, timeout_s=0.1 if kind == "timeout" else 60)
     assert isinstance(error, BackendUnavailableError)
-    assert (error.kind, server.count) == ("provider_error", 6)
+    assert error.kind == kind
     assert "after 5 retries" in str(error)
-
-
-def test_a_server_that_is_always_too_slow_is_a_timeout() -> None:
-    error, _ = failed(answer(SCREEN, delay_s=5), timeout_s=0.1)
-    assert isinstance(error, BackendUnavailableError)
-    assert error.kind == "timeout"
-    assert "after 5 retries" in str(error)
+    # On a busy machine a request may end before it has arrived.
+    assert server.count == 6 or (kind == "timeout" and server.count < 6)
 
 
 def test_waits_double() -> None:
@@ -312,15 +309,6 @@ def test_a_path_on_the_server_is_no_model_name() -> None:
         assert asked(server).model == "m"
 
 
-def test_cut_answers_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    body = json.loads(answer('{"aspects": [').body)
-    body["choices"][0]["finish_reason"] = "length"
-    failed(Behaviour(json.dumps(body).encode()))
-    assert [record.getMessage() for record in caplog.records if "max_tokens" in record.getMessage()] == [
-        "openai:m was cut off at backbone.max_tokens (1024)"
-    ]
-
-
 @pytest.mark.parametrize("status", [400, 401, 429])
 def test_the_key_is_sent_but_stands_in_no_log_error_or_repr(status: int, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
@@ -350,3 +338,39 @@ def test_review_text_stays_out_of_the_log_above_debug(caplog: pytest.LogCaptureF
         asked(server)
     assert "500" in caplog.text
     assert REVIEW not in caplog.text
+
+
+def sent_bodies(server: LoopbackModel, *, states_form: bool = True) -> list[dict[str, Any]]:
+    prompt = Prompt("v3/joint.en", "Name the pairs.", REVIEW, states_form=states_form)
+    answered(server, make_ask(AteAnswer, prompt=prompt))
+    return server.bodies
+
+
+def test_a_prompt_with_examples_ends_the_answer_where_a_further_example_begins() -> None:
+    with LoopbackModel(answer(SCREEN)) as server:
+        assert sent_bodies(server)[0]["stop"] == NEXT_EXAMPLE
+    with LoopbackModel(answer(SCREEN)) as server:
+        assert "stop" not in sent_bodies(server, states_form=False)[0]
+
+
+def test_a_server_that_refuses_stop_words_is_asked_without_them() -> None:
+    with LoopbackModel(failure(400, "Unsupported parameter: 'stop'"), answer(SCREEN)) as server:
+        bodies = sent_bodies(server)
+    assert [body.get("stop") for body in bodies] == [NEXT_EXAMPLE, None]
+
+
+def test_an_answer_that_its_own_server_cannot_read_is_an_attempt_with_another_prompt_next() -> None:
+    trouble = failure(500, "The model produced output that does not match the expected peg-native format")
+    with LoopbackModel(trouble, answer(SCREEN)) as server:
+        first, second = sent_bodies(server)
+    assert first["messages"][0] == second["messages"][0]
+    asked_again = second["messages"][1]["content"]
+    assert asked_again.startswith(first["messages"][1]["content"])
+    assert "It cannot be used" in asked_again
+    assert "peg-native" not in asked_again
+
+
+def test_other_server_errors_are_retried_with_the_same_prompt() -> None:
+    with LoopbackModel(failure(500, "out of memory"), answer(SCREEN)) as server:
+        first, second = sent_bodies(server)
+    assert first == second

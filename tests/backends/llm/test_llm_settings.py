@@ -4,11 +4,12 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.backends.llm.asking import SCREEN, asked, make_ask
+from tests.backends.llm.asking import SCREEN, answered, make_ask
 from tests.backends.llm.loopback_model import LoopbackModel, answer
 
 from episodic_absa.backends.answer_schemas import has_free_keys, typed_schema
@@ -175,10 +176,11 @@ def test_a_vendor_that_is_not_installed_names_its_extra(
 
 
 @pytest.mark.parametrize(("model", "sent"), [("gpt-5", False), ("o3-mini", False), ("gpt-4o-mini", True)])
-def test_models_that_take_no_temperature_get_none(model: str, sent: bool) -> None:
+@pytest.mark.parametrize("own", [None, 0.7])
+def test_models_that_take_no_temperature_get_none(model: str, sent: bool, own: float | None) -> None:
     with LoopbackModel(answer(SCREEN)) as server:
-        asked(server, model=model)
-    assert ("temperature" in server.bodies[0]) is sent
+        answered(server, replace(make_ask(seed_answers.AteAnswer), temperature=own), model=model)
+    assert server.bodies[0].get("temperature") == ((own or 0.0) if sent else None)
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:

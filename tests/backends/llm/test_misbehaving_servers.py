@@ -345,13 +345,17 @@ def test_the_total_limit_names_what_came_last() -> None:
 
 
 @pytest.mark.parametrize("says_so", [True, False])
-def test_an_answer_that_was_cut_off_names_the_limit_to_raise(*, says_so: bool) -> None:
+def test_an_answer_that_was_cut_off_names_the_limit_to_raise_and_is_told_once(
+    *, says_so: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     body = json.loads(answer('{"aspects": [', tokens=(10, 5 if says_so else 1024)).body)
     body["choices"][0]["finish_reason"] = "length" if says_so else "stop"
     error, server = failed(Behaviour(json.dumps(body).encode()))
     assert isinstance(error, BackendResponseError)
     assert str(error).endswith("it was cut off: raise backbone.max_tokens, now 1024")
     assert "max_tokens" not in server.bodies[1]["messages"][1]["content"]
+    told = [record.getMessage() for record in caplog.records if "max_tokens" in record.getMessage()]
+    assert told == ["openai:m was cut off at backbone.max_tokens (1024)"] * says_so
 
 
 def test_equal_retries_are_told_once_and_counted_at_the_end(caplog: pytest.LogCaptureFixture) -> None:

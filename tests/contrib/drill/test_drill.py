@@ -68,7 +68,7 @@ def test_nothing_but_terms_leaves_a_review_under_any_shipped_condition(all_condi
         ("store", "advisory", "message", "prompt", "form"), 0
     )
     assert {condition.rules for condition in all_conditions.conditions} == {"seed", "v3"}
-    assert len(all_conditions.conditions) == 20
+    assert len(all_conditions.conditions) == 21
 
 
 def test_no_sentence_and_no_hidden_character_is_stored_as_a_term(all_conditions: Drilled) -> None:

@@ -1,4 +1,4 @@
-"""A real trial from the run to the commands: tables, `verify`, `compare --by`, `principles` and `principles retire`."""
+"""A real trial from the run to the commands: tables, `verify`, `compare --by` and `principles`."""
 
 import csv
 import json
@@ -110,30 +110,3 @@ def test_a_run_without_a_trial_is_refused_with_what_to_do(command: Command, tria
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "holds no trial" in ended.stderr
     assert "advice.withhold" in ended.stderr
-
-
-def test_retired_principles_are_added_to_the_file_and_an_unknown_one_changes_nothing(
-    command: Command, tmp_path: Path
-) -> None:
-    for name, start in (("retired.yaml", "# Principles that are never shown."), ("retired.json", "{")):
-        path = tmp_path / "new" / name
-        assert command("principles", "retire", "P-NEG-03", "--out", path).returncode == 0
-        ended = command("principles", "retire", "P-IRO-02", "P-NEG-03", "--out", path, "--json")
-        assert json.loads(ended.stdout)["retired"] == ["P-IRO-02", "P-NEG-03"]
-        content = path.read_text("utf-8")
-        assert content.startswith(start)
-        refused = command("principles", "retire", "P-CON-01", "P-NEG-99", "--out", path)
-        assert (refused.returncode, refused.stdout) == (2, "")
-        assert "no principle 'P-NEG-99'; did you mean P-NEG-0" in refused.stderr
-        assert path.read_text("utf-8") == content
-    assert "advice: {catalogue: " in command("principles", "retire", "P-CON-01", "--out", path).stdout
-
-
-def test_retire_never_overwrites_a_file_that_is_something_else(command: Command, tmp_path: Path) -> None:
-    config = tmp_path / "study.yaml"
-    config.write_text("run_id: mine\n", "utf-8")
-    refused = command("principles", "retire", "P-NEG-03", "--out", config)
-    assert refused.returncode == 2
-    assert "a catalogue overlay is a mapping" in refused.stderr
-    assert config.read_text("utf-8") == "run_id: mine\n"
-    assert "must end in .yaml" in command("principles", "retire", "P-NEG-03", "--out", tmp_path / "x.txt").stderr

@@ -1,5 +1,5 @@
 """`episodic-absa principles`: what a condition that withholds advice at random says about each principle."""
 
-from episodic_absa.contrib.principles.principles_commands import principles_app
+from episodic_absa.contrib.principles.principles_command import principles
 
-__all__ = ["principles_app"]
+__all__ = ["principles"]

@@ -18,9 +18,9 @@ from episodic_absa.analysis import (
     tossed_coins,
     value_metric,
 )
+from episodic_absa.contrib.principles.contrast import randomised_contrast
 from episodic_absa.metrics import definition_of, sample_value
 from episodic_absa.metrics.statistics import ALPHA, PRIMARY, SEED, holm
-from episodic_absa.metrics.strata import randomised_contrast
 from episodic_absa.runs.question import recorded_parts
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
 from episodic_absa.schemas.run import Condition, MemoryMeta

@@ -7,9 +7,10 @@ from statistics import fmean
 from typing import Final
 
 from episodic_absa.cli.output import printable
+from episodic_absa.contrib.watch.confidence_sequence import SequenceLook, look_at
 from episodic_absa.errors import ConfigError
 from episodic_absa.metrics import sample_value
-from episodic_absa.metrics.statistics import FEWEST_ORDERS, SequenceLook, interval_text, look_at, signed
+from episodic_absa.metrics.statistics import FEWEST_ORDERS, interval_text, signed
 from episodic_absa.runs.config import Cell, ExperimentConfig, evaluated_cells
 from episodic_absa.runs.derived.derived_samples import Deriver
 from episodic_absa.runs.progress import GridProgress

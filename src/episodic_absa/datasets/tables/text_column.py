@@ -9,25 +9,11 @@ from episodic_absa.datasets.dataset_file import listed_names
 from episodic_absa.errors import ConfigError
 from episodic_absa.serialization.quoted_value import quoted
 
-_NAMES: Final = frozenset(
-    {
-        *("text", "review", "reviews", "reviewtext", "reviewbody", "reviewcontent", "content", "contents", "comment"),
-        *("comments", "body", "sentence", "feedback", "message", "opinion", "document"),
-        *(
-            "리뷰",
-            "내용",
-            "후기",
-            "이용후기",
-            "구매후기",
-            "상품평",
-            "본문",
-            "댓글",
-            "의견",
-            "텍스트",
-            "문장",
-        ),
-    }
+_KNOWN: Final = (
+    "text review reviews reviewtext reviewbody reviewcontent content contents comment comments body sentence "
+    "feedback message opinion document 리뷰 내용 후기 이용후기 구매후기 상품평 본문 댓글 의견 텍스트 문장"
 )
+_NAMES: Final = frozenset(_KNOWN.split())
 _LEAST_CHARACTERS: Final = 10
 """On average: shorter cells are names, dates and numbers."""
 _LEAST_WORDS: Final = 4

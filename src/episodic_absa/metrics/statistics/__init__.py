@@ -4,7 +4,6 @@ from episodic_absa.metrics.statistics.bootstrap import (
     RESAMPLES,
     SEED,
     bootstrap_intervals,
-    mean_interval,
     ratio_intervals,
 )
 from episodic_absa.metrics.statistics.claim_words import UnsupportedClaim, find_unsupported_claims
@@ -18,7 +17,6 @@ from episodic_absa.metrics.statistics.claims import (
     power_sentence,
 )
 from episodic_absa.metrics.statistics.comparison import PRIMARY, Comparison, compare
-from episodic_absa.metrics.statistics.confidence_sequence import SequenceLook, look_at
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
@@ -57,7 +55,6 @@ __all__ = [
     "McNemar",
     "PairedDifference",
     "RandomDraws",
-    "SequenceLook",
     "UnsupportedClaim",
     "Variances",
     "Verdict",
@@ -69,8 +66,6 @@ __all__ = [
     "find_unsupported_claims",
     "holm",
     "interval_text",
-    "look_at",
-    "mean_interval",
     "needed_reviews",
     "orders_for",
     "p_equals",

@@ -1,12 +1,10 @@
 """The one reader of a cell: derives everything from its records, its data and its manifest."""
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
 from episodic_absa.datasets.dataset_loading import InputFormat, load_split
 from episodic_absa.datasets.gold_columns import GoldColumns
@@ -15,14 +13,13 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.cell_store import episodes_of, sha256_of_lines
 from episodic_absa.runs.config.experiment_paths import cell_name, filled_store_path
 from episodic_absa.runs.derived.derived_samples import DerivedSample, Deriver, write_sample_files
-from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest
+from episodic_absa.runs.reading.manifest_file import read_manifest
 from episodic_absa.runs.reading.published_store import PublishedStore, read_published_store
 from episodic_absa.runs.run_directory import STORE, TIMINGS
 from episodic_absa.runs.samples_file import SAMPLES, SamplesContent, read_samples, require_cell, require_places
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.schemas.run_files.case_trace import TraceLine
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, SampleTiming, StoreStart
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
@@ -108,11 +105,6 @@ class CellFiles:
         return tuple(map(self.deriver().card_of, self.records))
 
     @property
-    def outputs(self) -> tuple[OutputLine, ...]:
-        """The outputs."""
-        return tuple(sample.output for sample in self.derived)
-
-    @property
     def traces(self) -> tuple[TraceLine, ...]:
         """The traces."""
         return tuple(sample.trace for sample in self.derived)
@@ -128,11 +120,6 @@ class CellFiles:
         if self.manifest is None:
             raise ValueError(self.manifest_problem)
         return self.manifest
-
-    @cached_property
-    def manifest_object(self) -> Any:
-        """The parsed JSON of the manifest, with keys that the model does not know."""
-        return json.loads((self.path / MANIFEST).read_bytes())
 
     @cached_property
     def config_root(self) -> Path | None:
@@ -201,11 +188,6 @@ class CellFiles:
     def cards(self) -> dict[str, Scorecard]:
         """Scorecards of samples that succeeded, by uid."""
         return {card.uid: card for card in self.scorecards if card.status == "ok"}
-
-    @cached_property
-    def traces_by_uid(self) -> dict[str, TraceLine]:
-        """Traces, by uid."""
-        return {trace.case_trace.case_id: trace for trace in self.traces}
 
     @cached_property
     def texts(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from episodic_absa.metrics.statistics.confidence_sequence import confidence_sequence, look_at
+from episodic_absa.contrib.watch.confidence_sequence import confidence_sequence, look_at
 
 Drawn = tuple[NDArray[np.float64], NDArray[np.float64]]
 """The differences of every experiment, and the expected difference of every review."""

@@ -7,8 +7,7 @@ from math import sqrt
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, rows_at_once
-from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS, has_spread, to_units
+from episodic_absa.metrics.statistics import RESAMPLES, SEED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +18,9 @@ _UPPER: Final = 0.975
 _SLACK: Final = 1e-9
 _FEWEST: Final = 2
 """A single review has no variance."""
+_DIGITS: Final = 9
+_DRAWN_AT_ONCE: Final = 2**17
+"""Numbers per chunk: memory use does not grow with the number of reviews."""
 
 
 class Contrast(NamedTuple):
@@ -49,13 +51,17 @@ def randomised_contrast(
         (0.3, 0.159, 0.441)
     """
     effect = fmean(first) - fmean(second)
-    if min(len(first), len(second)) < _FEWEST or not has_spread([*first, *second]):
+    if min(len(first), len(second)) < _FEWEST or not _vary([*first, *second]):
         return Contrast(effect)
     p_value = _p_value(first, second, permutations, seed)
-    if not (has_spread(first) or has_spread(second)):
+    if not (_vary(first) or _vary(second)):
         return Contrast(effect, p_value=p_value)
     margin = _margin(first, second)
-    return Contrast(effect, round(effect - margin, FINEST_DIGITS), round(effect + margin, FINEST_DIGITS), p_value)
+    return Contrast(effect, round(effect - margin, _DIGITS), round(effect + margin, _DIGITS), p_value)
+
+
+def _vary(values: Sequence[float]) -> bool:
+    return max(values) - min(values) > 10.0**-_DIGITS
 
 
 def _margin(first: Sequence[float], second: Sequence[float]) -> float:
@@ -73,8 +79,8 @@ def _p_value(first: Sequence[float], second: Sequence[float], permutations: int,
     from numpy.random import PCG64, SeedSequence
 
     # Sorted within the groups, so that the order of the reviews does not change p.
-    values, _ = to_units([*sorted(first), *sorted(second)])
-    n, step = len(values), rows_at_once(len(values))
+    values = np.array([*sorted(first), *sorted(second)]).round(_DIGITS)
+    n, step = len(values), max(1, _DRAWN_AT_ONCE // len(values))
     observed = _squared_t(values[None, :], len(first))[0]
     bits = PCG64(SeedSequence((seed, _PURPOSE)))
     extreme = 0

@@ -12,7 +12,7 @@ from math import hypot, log, log1p, sqrt
 from statistics import stdev
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.metrics.statistics import ALPHA
 
 if TYPE_CHECKING:
     import numpy as np
