@@ -69,7 +69,7 @@ lock: $(STAMP) ## Write lock.txt anew: the newest versions within the ranges, wi
 	@$(BIN)/python .ci/lock.py write
 
 schemas: $(STAMP) ## Regenerate the shipped JSON Schema files
-	@$(BIN)/python -m episodic_absa.schemas.json_schema_files
+	@$(BIN)/python -m tests.schemas.json_schema_files
 
 clean: ## Remove the environment and the caches of the tools
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*

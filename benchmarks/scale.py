@@ -30,12 +30,8 @@ from many_reviews import reviews
 
 from episodic_absa import Analyzer
 from episodic_absa.analyzer import make_sample
-from episodic_absa.backends.create_backend import backbone_from
-from episodic_absa.batch.batch_plan import EngineSettings
-from episodic_absa.batch.cluster import ClusterJob, analyse_on_cluster
-from episodic_absa.conditions import load_condition
+from episodic_absa.contrib.ray import connect, ray_processes
 from episodic_absa.runs.config.experiment_config import load_experiment
-from episodic_absa.runs.engines.ray_cluster import connect
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
 
@@ -130,7 +126,7 @@ def ran_grid(way: str, workers: int, number: int) -> tuple[str, dict[str, Any]]:
         }
         path.write_text(json.dumps(config))
         if way == "ray":
-            cluster.enter_context(connect(None, feature="this benchmark", num_cpus=workers))
+            cluster.enter_context(connect(None, feature="this benchmark", key="address", num_cpus=workers))
         clock, counted = Clock(per_cell * len(GRID_CONDITIONS)), 0
 
         def on_change(progress: GridProgress) -> None:
@@ -154,12 +150,13 @@ def outcomes_of(way: str, workers: int, number: int) -> Generator[str, None, Non
         with Analyzer() as analyzer:
             yield from map(str, analyzer.analyze_many(samples, processes=workers))
         return
-    settings = EngineSettings(backbone_from("embedded"), load_condition("C1"), None, None, 0)
-    job = ClusterJob(settings, "unused", rows_n=number, workers=workers)
     # As many CPUs as workers, whatever the machine has: four on two cores show what too many cost.
-    with connect(None, feature="this benchmark", num_cpus=workers):
-        for _, outcome in analyse_on_cluster(job, samples, str):
-            yield str(outcome)
+    with (
+        connect(None, feature="this benchmark", key="address", num_cpus=workers),
+        ray_processes(number=workers) as processes,
+        Analyzer() as analyzer,
+    ):
+        yield from map(str, analyzer.analyze_many(samples, processes=processes))
 
 
 def cpu_of_processes() -> float:

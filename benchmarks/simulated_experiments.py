@@ -2,15 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Differences = NDArray[np.float64]
 """One row per review, one column per order."""
-Draw = Callable[[np.random.Generator, int, int, float], Differences]
-"""From the random numbers, the number of reviews, the number of orders and the true effect to the differences."""
+
+
+class Drawn(NamedTuple):
+    """One experiment."""
+
+    differences: Differences
+    in_these_orders: float
+    """The true mean over all reviews in the orders that were drawn."""
+
+
+Draw = Callable[[np.random.Generator, int, int, float], Drawn]
+"""From the random numbers, the number of reviews, the number of orders and the true effect to an experiment."""
 
 _CHANGES: Final = np.array([0.2, 1 / 3, 0.4, 2 / 3])
 _TOUCHED: Final = 0.25
@@ -36,17 +46,18 @@ class Situation:
     """The share of A's large losses that fail."""
 
 
-def no_effect(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+def no_effect(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Drawn:
     """Draw differences of which a quarter is not 0; their sign is a coin."""
-    return _signed(random, reviews, np.full((reviews, orders), effect))
+    return Drawn(_signed(random, reviews, np.full((reviews, orders), effect)), effect)
 
 
 def order_shocks(sd: float) -> Draw:
     """Return experiments in which every order moves all of its reviews up or down together."""
 
-    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Drawn:
         shocks = random.normal(0.0, sd, size=orders)
-        return _signed(random, reviews, np.tile(effect + shocks, (reviews, 1)))
+        drawn = _signed(random, reviews, np.tile(effect + shocks, (reviews, 1)))
+        return Drawn(drawn, effect + float(shocks.mean()))
 
     return draw
 
@@ -54,11 +65,12 @@ def order_shocks(sd: float) -> Draw:
 def drifting_shocks(sd: float) -> Draw:
     """Return experiments in which every order wanders off as its memory grows; the order means have this SD."""
 
-    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Drawn:
         steps = random.normal(0.0, sd * np.sqrt(3 / reviews), size=(reviews, orders))
         by_place = steps.cumsum(axis=0)
         places = np.column_stack([random.permutation(reviews) for _ in range(orders)])
-        return _signed(random, reviews, effect + np.take_along_axis(by_place, places, axis=0))
+        drawn = _signed(random, reviews, effect + np.take_along_axis(by_place, places, axis=0))
+        return Drawn(drawn, effect + float(by_place.mean()))
 
     return draw
 
@@ -66,27 +78,27 @@ def drifting_shocks(sd: float) -> Draw:
 def rare_losses(gain: float, loss: float, share: float) -> Draw:
     """Return skewed experiments: a share of the reviews loses much, and so many gain a little that the mean is 0."""
 
-    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Drawn:
         chance = _per_order(random, reviews, orders)
         gaining = (share * loss + effect) / gain
-        return np.where(chance < gaining, gain, np.where(chance > 1 - share, -loss, 0.0))
+        return Drawn(np.where(chance < gaining, gain, np.where(chance > 1 - share, -loss, 0.0)), effect)
 
     return draw
 
 
-def opposed_losses(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+def opposed_losses(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Drawn:
     """Draw skewed differences: 1 in 40 loses 1.0, 30 % gain .1 and 5 % lose .1; an effect raises the gains."""
     chance = _per_order(random, reviews, orders)
     gain = 0.1 + effect / 0.3
-    return np.select([chance < 0.025, chance < 0.325, chance < 0.375], [-1.0, gain, -0.1], 0.0)
+    return Drawn(np.select([chance < 0.025, chance < 0.325, chance < 0.375], [-1.0, gain, -0.1], 0.0), effect)
 
 
 def rare_bad_orders(loss: float) -> Draw:
     """Return experiments in which one order in ten loses much, and the others gain so much that the mean is 0."""
 
-    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Drawn:
         means = np.where(random.random(orders) < 0.1, -loss, loss / 9) + effect
-        return _signed(random, reviews, np.zeros((reviews, orders))) + means
+        return Drawn(_signed(random, reviews, np.zeros((reviews, orders))) + means, float(means.mean()))
 
     return draw
 
@@ -94,16 +106,18 @@ def rare_bad_orders(loss: float) -> Draw:
 def equal_orders(different: int, sd: float) -> Draw:
     """Return experiments whose orders repeat so many different ones, each with its own shock."""
 
-    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
-        once = order_shocks(sd)(random, reviews, different, effect)
-        return once[:, np.arange(orders) % different]
+    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Drawn:
+        repeated = np.arange(orders) % different
+        shocks = random.normal(0.0, sd, size=different)
+        once = _signed(random, reviews, np.tile(effect + shocks, (reviews, 1)))
+        return Drawn(once[:, repeated], effect + float(shocks[repeated].mean()))
 
     return draw
 
 
-def exponential(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+def exponential(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Drawn:
     """Draw skewed differences: exponential, moved to the mean 0."""
-    return 0.15 * (-np.log1p(-_per_order(random, reviews, orders)) - 1.0) + effect
+    return Drawn(0.15 * (-np.log1p(-_per_order(random, reviews, orders)) - 1.0) + effect, effect)
 
 
 def _signed(random: np.random.Generator, reviews: int, expected: Differences) -> Differences:

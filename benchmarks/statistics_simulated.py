@@ -10,15 +10,14 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from simulated_experiments import LOOKED_AT, SITUATIONS, UNPROTECTED, Differences, Situation
 
-from episodic_absa.metrics.statistics.confidence_sequence import confidence_sequence, order_width
-from episodic_absa.metrics.statistics.paired import Assessment, PairedCells, assess
+from episodic_absa.contrib.watch.confidence_sequence import confidence_sequence, order_width
+from episodic_absa.metrics.statistics.paired import Evidence, PairedCells, assess
 
 LATEST = Path(__file__).with_name("latest.json")
 MOST: Final = 0.06
@@ -33,70 +32,68 @@ _NOISE: Final = 1e-9
 class Claims(NamedTuple):
     """The share of experiments in which a claim is made, and in which the interval holds the truth."""
 
-    direction: float
-    """The words "better" or "worse": all that a claim needs except enough orders."""
-    significant: float
+    claimed: float
     covered: float
+    """The truth that the interval is about: of these orders alone, where it says so, and of all orders elsewhere."""
+    covered_all: float
+    """The truth of all orders, whatever the interval says of itself."""
 
 
 def claims_of(situation: Situation, experiments: int, *, effect: float, resamples: int, seed: int) -> Claims:
     """Return how often experiments with this true effect support a claim about their primary metric."""
     random = np.random.default_rng(seed)
-    directions = significant = covered = 0
+    counts = np.zeros(3)
     for start in range(0, experiments, _AT_ONCE):
-        tables = [
+        drawn = [
             situation.draw(random, situation.reviews, situation.orders, effect)
             for _ in range(min(_AT_ONCE, experiments - start))
         ]
-        for assessment in assessments(random, situation, tables, resamples=resamples):
-            directions += assessment.has_direction
-            significant += assessment.is_significant
-            covered += holds(assessment, effect)
-    return Claims(directions / experiments, significant / experiments, covered / experiments)
+        found = evidence_of(random, situation, [experiment.differences for experiment in drawn], resamples=resamples)
+        for evidence, experiment in zip(found, drawn, strict=True):
+            truth = experiment.in_these_orders if evidence.is_of_these_orders else effect
+            counts += (not evidence.doubt, holds(evidence, truth), holds(evidence, effect))
+    return Claims(*(counts / experiments).tolist())
 
 
-def assessments(
+def evidence_of(
     random: np.random.Generator, situation: Situation, tables: Sequence[Differences], *, resamples: int
-) -> Sequence[Assessment]:
-    """Return what the comparison says about each table; of a memory that grows in one order it claims nothing."""
+) -> Sequence[Evidence]:
+    """Return what the comparison says about each table."""
     if not situation.failing:
-        found = assess(
-            [PairedCells.of_differences(table) for table in tables], memory_grows=situation.grows, resamples=resamples
-        )
-        few = situation.grows and situation.orders == 1
-        return [replace(assessment, hangs_on_few_orders=True) for assessment in found] if few else found
+        return assess([cells_of(table) for table in tables], memory_grows=situation.grows, resamples=resamples)
     failed = [(table < -_LARGE) & (random.random(table.shape) < situation.failing) for table in tables]
     # B scored 0.7 where A failed: A could have had 0 or 1.
-    seen, low, high = (
-        assess(cells, resamples=resamples)
-        for cells in (
-            [PairedCells.of_differences(table, ~gone) for table, gone in zip(tables, failed, strict=True)],
-            [
-                PairedCells.of_differences(np.where(gone, -0.7, table))
-                for table, gone in zip(tables, failed, strict=True)
-            ],
-            [
-                PairedCells.of_differences(np.where(gone, 0.3, table))
-                for table, gone in zip(tables, failed, strict=True)
-            ],
+    seen = assess(
+        [PairedCells.of_differences(table, ~gone) for table, gone in zip(tables, failed, strict=True)],
+        resamples=resamples,
+    )
+    low, high = (
+        assess(
+            [cells_of(np.where(gone, value, table)) for table, gone in zip(tables, failed, strict=True)],
+            resamples=resamples,
         )
+        for value in (-0.7, 0.3)
     )
     return [
-        replace(one, failed_low=worst.interval.low, failed_high=best.interval.high)
-        if worst.interval and best.interval
-        else one
-        for one, worst, best in zip(seen, low, high, strict=True)
+        evidence.model_copy(update={"failed_low": worst.ci_low, "failed_high": best.ci_high})
+        for evidence, worst, best in zip(seen, low, high, strict=True)
     ]
 
 
-def holds(assessment: Assessment, effect: float) -> bool:
-    """Return whether the interval, with what failed samples leave open, holds the true effect."""
-    if assessment.interval is None:
-        return abs(assessment.difference - effect) < _NOISE
-    low, high = assessment.interval.low, assessment.interval.high
-    if assessment.failed_low is not None and assessment.failed_high is not None:
-        low, high = assessment.failed_low, assessment.failed_high
-    return low - _NOISE <= effect <= high + _NOISE
+def cells_of(table: Differences) -> PairedCells:
+    """Return the cells of an experiment; equal orders are one column."""
+    groups = np.unique(table, axis=1, return_inverse=True)[1]
+    return PairedCells.of_differences(table).merged(groups.tolist())
+
+
+def holds(evidence: Evidence, truth: float) -> bool:
+    """Return whether the interval, with what failed samples leave open, holds the truth."""
+    low, high = evidence.ci_low, evidence.ci_high
+    if evidence.failed_low is not None and evidence.failed_high is not None:
+        low, high = evidence.failed_low, evidence.failed_high
+    if low is None or high is None:
+        return abs((evidence.difference or 0.0) - truth) < _NOISE
+    return low - _NOISE <= truth <= high + _NOISE
 
 
 class Watched(NamedTuple):
@@ -127,7 +124,7 @@ def watched_experiments(
     """Draw experiments and watch them."""
     random = np.random.default_rng(seed)
     size = situation.reviews, situation.orders
-    return [watch(random, situation.draw(random, *size, effect), looks) for _ in range(experiments)]
+    return [watch(random, situation.draw(random, *size, effect).differences, looks) for _ in range(experiments)]
 
 
 def first_exclusions(watched: Sequence[Watched], looks: Sequence[int]) -> Iterator[int | None]:
@@ -148,7 +145,7 @@ def naive_looks(watched: Sequence[Watched], looks: Sequence[int], *, resamples: 
     for look in looks:
         for start in range(0, len(streams), _AT_ONCE):
             tables = [PairedCells.of_differences(stream[:look, None]) for stream in streams[start : start + _AT_ONCE]]
-            found = [assessment.has_direction for assessment in assess(tables, resamples=resamples)]
+            found = [not evidence.doubt for evidence in assess(tables, resamples=resamples)]
             claimed[start : start + len(found)] |= found
     return float(claimed.mean())
 
@@ -163,12 +160,11 @@ def measure(situation: Situation, experiments: int, *, resamples: int, seed: int
         "reviews": situation.reviews,
         "orders": situation.orders,
         "experiments": experiments,
-        "false_direction": round(null.direction, 4),
-        "false_significant": round(null.significant, 4),
+        "false_claims": round(null.claimed, 4),
         "coverage": round(null.covered, 4),
+        "coverage_all_orders": round(null.covered_all, 4),
         "effect": effect,
-        "power_direction": round(true.direction, 3),
-        "power_significant": round(true.significant, 3),
+        "power": round(true.claimed, 3),
     }
 
 
@@ -194,16 +190,16 @@ def measure_looks(situation: Situation, experiments: int, *, resamples: int, see
 
 def too_often(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the situations whose type I error is above 6 %."""
-    errors = [(row, row.get("false_direction", row.get("false_sequence", 0.0))) for row in rows]
+    errors = [(row, row.get("false_claims", row.get("false_sequence", 0.0))) for row in rows]
     return [f"{row['situation']}, {row['orders']} order(s): {error:.1%}" for row, error in errors if error > MOST]
 
 
 def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the rows of the table in docs/statistics_simulated.md; shares in %."""
     return [
-        f"| {row['situation']} | {row['reviews']} | {row['orders']} | {row['false_direction']:.1%} | "
-        f"{row['false_significant']:.1%} | {row['coverage']:.1%} | +{row['effect']:g} | "
-        f"{row['power_significant']:.0%} |".replace("%", " %")
+        f"| {row['situation']} | {row['reviews']} | {row['orders']} | {row['false_claims']:.1%} | "
+        f"{row['coverage']:.1%} | {row['coverage_all_orders']:.1%} | +{row['effect']:g} | "
+        f"{row['power']:.0%} |".replace("%", " %")
         for row in rows
     ]
 

@@ -24,7 +24,7 @@ from recording import RememberingReplier, serving
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
-from episodic_absa.runs.estimate.dry_run import estimate_run
+from episodic_absa.runs.estimate import estimate_run
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import RUN_META, STORE
 

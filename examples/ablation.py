@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from episodic_absa import run_experiment
-from episodic_absa.metrics.statistics import claim_sentence
+from episodic_absa.metrics.statistics import verdict_sentence
 
 METRICS = ("tuple_f1_explicit", "tuple_precision_explicit", "tuple_recall_explicit")
 DATA = Path(__file__).resolve().parents[1] / "experiments" / "data"
@@ -40,7 +40,7 @@ for cell in run.cells:
     print(f"| {cell.condition} | {cell.samples} | {scores} |")
 # C2_silent does everything except show the memory, so the second sentence is about showing it and nothing else.
 for other in ("C1", "C2_silent"):
-    print(claim_sentence("C2", other, run.compare("C2", other).of(METRICS[0])))
+    print(verdict_sentence("C2", other, run.compare("C2", other).verdict()))
 run.export(folder / "figures")
 print(folder / "figures" / "difference_by_arm.svg")
 print(run.report())

@@ -23,7 +23,7 @@ from episodic_absa import (
 from episodic_absa.experiment import CellResult
 from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.vocabulary import SentenceLabel
+from episodic_absa.vocabulary import ResultLabel
 
 
 def one_review(backend: Backend) -> None:
@@ -37,7 +37,7 @@ def one_review(backend: Backend) -> None:
 
 
 def a_result(result: SampleResult) -> None:
-    assert_type(result.label, SentenceLabel)
+    assert_type(result.label, ResultLabel)
     assert_type(result.aspects, tuple[Aspect, ...])
     assert_type(result.aspects[0].span, tuple[int, int] | None)
     assert_type(result.to_json(), str)

@@ -264,14 +264,12 @@ def _load_engine() -> None:
 
 def _load_late_parts() -> None:
     """Load what commands import when they come to it, and compile the templates: that is most of a small run."""
-    from episodic_absa.reports.page import html_report
-    from episodic_absa.reports.summary import summary_page
+    from episodic_absa.reports.page.html_page import environment
 
     for module in _IMPORTED_LATE:
         importlib.import_module(module)
-    for name in html_report._environment().list_templates(filter_func=lambda name: name != "summary.html.jinja"):
-        html_report._environment().get_template(name)
-    summary_page._environment().get_template("summary.html.jinja")
+    for name in environment().list_templates():
+        environment().get_template(name)
 
 
 def _become(asked: dict[str, Any], standard: list[int]) -> NoReturn:

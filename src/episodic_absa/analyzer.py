@@ -9,15 +9,23 @@ from typing import Final, Self
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.create_backend import BackboneSettings, backbone_from, create_backend
-from episodic_absa.batch import DEFAULT_CONCURRENCY, AnalysisFailure, BatchPlan, analyse_all, stream_all
-from episodic_absa.batch.analysis_failure import failure_of_text
-from episodic_absa.batch.batch_plan import EngineSettings
-from episodic_absa.batch.batch_texts import require_texts
-from episodic_absa.batch.many_reviews import Progress, as_stream, total_of
+from episodic_absa.batch import (
+    DEFAULT_CONCURRENCY,
+    AnalysisFailure,
+    BatchPlan,
+    EngineSettings,
+    Processes,
+    Progress,
+    analyse_all,
+    as_stream,
+    failure_of_text,
+    require_texts,
+    stream_all,
+    total_of,
+)
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, InputError
-from episodic_absa.language.language_codes import checked_language_code
-from episodic_absa.language.review_text import checked_name, checked_review
+from episodic_absa.language.caller_input import checked_language_code, checked_name, checked_review
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.memory.feedback import give_feedback
@@ -84,7 +92,9 @@ class Analyzer:
             memory=memory,
         )
         self._engine = (
-            EngineSettings(backbone, flags, pipeline, memory, seed) if isinstance(backbone, BackboneSettings) else None
+            EngineSettings(backbone, flags, pipeline, memory, seed, str(store))
+            if isinstance(backbone, BackboneSettings)
+            else None
         )
         self._loop = LoopThread(owner="Analyzer")
 
@@ -117,7 +127,7 @@ class Analyzer:
         language_code: str | None = None,
         domain_id: str = "unknown",
         concurrency: int = DEFAULT_CONCURRENCY,
-        processes: int | None = None,
+        processes: int | Processes | None = None,
         on_progress: Progress | None = None,
     ) -> Generator[SampleResult | AnalysisFailure, None, None]:
         """Return an iterator over the analyses of many reviews, in their order.
@@ -132,11 +142,13 @@ class Analyzer:
             domain_id: is kept with the results.
             concurrency: how many requests to a model are under way at once.
             processes: how many processes the embedded engine uses; None decides by the number of reviews and cores.
+                `Processes` names another kind, such as the workers of a cluster.
             on_progress: is called after each review with the numbers of finished reviews and of all, None if unknown.
 
         Raises:
             InputError: `texts` is one review, a mapping or nothing that can be iterated, or the language is unknown.
-            ConfigError: an argument is out of range, or several processes are asked for a model or a memory.
+            ConfigError: an argument is out of range, or several processes are asked for a model or for a memory that is
+                written.
             MemoryStoreError: the store cannot be read or written.
 
         Example:
@@ -160,7 +172,7 @@ class Analyzer:
         language_code: str | None = None,
         domain_id: str = "unknown",
         concurrency: int = DEFAULT_CONCURRENCY,
-        processes: int | None = None,
+        processes: int | Processes | None = None,
         on_progress: Progress | None = None,
     ) -> AsyncIterator[SampleResult | AnalysisFailure]:
         """Yield the analyses of many reviews inside an event loop, in their order. The arguments are as above.
@@ -234,7 +246,7 @@ class Analyzer:
         finally:
             self._loop.close()
 
-    def _plan(self, concurrency: int, processes: int | None) -> BatchPlan:
+    def _plan(self, concurrency: int, processes: int | Processes | None) -> BatchPlan:
         return BatchPlan(
             self._pipeline,
             self._engine,

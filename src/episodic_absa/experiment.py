@@ -22,13 +22,15 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
+from episodic_absa.runs.shards import WHOLE, Shard
 
 
 class GridOutcome(NamedTuple):
-    """A grid whose cells have all ended, and what was written about it."""
+    """A grid, or a shard of it, whose cells have all ended."""
 
     progress: GridProgress
-    results: WrittenResults
+    results: WrittenResults | None
+    """What was written about the grid; None for a shard."""
 
 
 @dataclass(frozen=True)
@@ -166,8 +168,9 @@ def run_experiment(
         grid = run_grid(
             config, progress=state, use_cache_file=use_cache_file, keep_failures=keep_failures, backend=backend
         )
-        outcome = loop.run(grid)
-    return Run(outcome.results.finished)
+        results = loop.run(grid).results
+    assert results is not None  # noqa: S101 - the whole grid
+    return Run(results.finished)
 
 
 async def run_grid(
@@ -177,6 +180,7 @@ async def run_grid(
     use_cache_file: bool = True,
     keep_failures: bool = False,
     backend: Backend | None = None,
+    shard: Shard = WHOLE,
     tell: Tell = tell_nobody,
 ) -> GridOutcome:
     """Run every cell that is not finished, then write the tables and the reports, also of a run that failures stop.
@@ -187,17 +191,25 @@ async def run_grid(
         use_cache_file: False keeps answers in memory only.
         keep_failures: True leaves samples failed that failed in an earlier run.
         backend: answers instead of the one the config names; it is closed at the end.
+        shard: which cells are run here; tables and reports are written of a whole grid only.
         tell: is told every step after the last sample.
     """
     try:
         progress = await run_cells(
-            config, progress=progress, use_cache_file=use_cache_file, keep_failures=keep_failures, backend=backend
+            config,
+            progress=progress,
+            use_cache_file=use_cache_file,
+            keep_failures=keep_failures,
+            backend=backend,
+            shard=shard,
         )
     except TooManyFailuresError:
         # The report of what is done says why; that it cannot be written must not hide the cause.
         with suppress(EpisodicAbsaError):
             write_results(config.out_dir, tell=tell)
         raise
+    if shard != WHOLE:
+        return GridOutcome(progress, None)
     return GridOutcome(progress, write_results(config.out_dir, tell=_unless_cancelled(tell)))
 
 

@@ -1,14 +1,10 @@
 """Extracts tuples from sentiments, for Stage1, Stage2 and the final result alike, and compares them."""
 
 from collections.abc import Callable, Iterable
-from typing import Final
 
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem
 from episodic_absa.vocabulary import Polarity, SentenceLabel
-
-SURE_PAIR: Final = 0.6
-"""From this calibrated confidence on a pair is sure."""
 
 
 def extract_tuples(sentiments: Iterable[SentimentItem]) -> tuple[FinalTuple, ...]:
@@ -83,12 +79,6 @@ def label_of_pairs(tuples: Iterable[FinalTuple]) -> SentenceLabel | None:
     if len(signs) == 2:
         return "mixed"
     return next(iter(signs or polarities), None)
-
-
-def is_sure_of_label(tuples: Iterable[FinalTuple]) -> bool:
-    """Return whether the pairs decide the label: both signs stand, or some pair is sure."""
-    pairs_found = predicted(tuples)
-    return label_of_pairs(pairs_found) == "mixed" or any(pair.confidence >= SURE_PAIR for pair in pairs_found)
 
 
 def conflicting_aspects(tuples: Iterable[FinalTuple]) -> frozenset[str]:

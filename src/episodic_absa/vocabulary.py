@@ -4,6 +4,8 @@ from typing import Final, Literal, get_args
 
 Polarity = Literal["positive", "negative", "neutral"]
 SentenceLabel = Literal["positive", "negative", "neutral", "mixed"]
+ResultLabel = Literal[SentenceLabel, "none", ""]
+"""The label of a result. `none`: the text holds no opinion; "": the text was not read. Seed rules know neither."""
 Language = Literal["ko", "en", "other"]
 Structure = Literal["negation", "contrast", "irony", "none"]
 LengthBucket = Literal["short", "medium", "long"]
@@ -36,7 +38,7 @@ ActionTaken = Literal["polarity_flip", "abstain", "defer", "confidence_reduce", 
 ErrorCategory = Literal["negation", "contrast", "irony", "aspect_conflict", "implicit_opinion", "format_error", "none"]
 Expects = Literal["change", "hold"]
 ChangeKind = Literal["flip", "drop", "add", "span"]
-"""The kinds of change of Stage1's pairs under rules v3."""
+"""The kinds of change of Stage1's pairs under rules v3; episodes of version 0.2 may hold a change of span."""
 Outcome = Literal["confirmed", "contradicted", "open"]
 """Whether a change was right, as far as anybody but gold can say."""
 OutcomeBy = Literal["reader", "referee", "person"]
@@ -69,10 +71,8 @@ AdoptReason = Literal[
     "low_signal",
     "ev_below_threshold",
 ]
-Look = Literal["none", "targets", "whole"]
-"""What is asked again after Stage1: nothing; only which terms are targets; everything, with debate and Stage2."""
-Stake = Literal[DebateGateReason, Stage2GateReason, "doubted_polarity", "doubted_target", "missed_target"]
-"""Why a sample is looked at again under `effort: adaptive`."""
+Reach = Literal["reader", "stage1", "full"]
+"""How far `effort: adaptive` asks: no model; Stage1's asks; debate and Stage2 as well."""
 StorageTag = Literal[
     "failure_asset", "utility", "novelty", "change_adopted", "change_proposed", "gate_signal", "gate_disabled"
 ]
@@ -81,8 +81,8 @@ StoreSkip = Literal["", "store_write_disabled", "no_gate_passed", "plain_sample"
 """Why no episode is stored; `no_gate_passed` belongs to seed rules, `plain_sample` to rules v3."""
 Rules = Literal["seed", "v3"]
 """Which set of rules decides: the original requirement, or the second version."""
-Effort = Literal["one_call", "stage1", "adaptive", "full"]
-"""How much is asked per sample: one ask; Stage1; a second look where something is at stake; or everything."""
+Effort = Literal["reader", "one_call", "stage1", "adaptive", "full"]
+"""How much is asked per sample: no model; one ask; Stage1; what the decision may need; or everything."""
 Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
 Role = Literal[

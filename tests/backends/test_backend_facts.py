@@ -10,7 +10,7 @@ import pytest
 
 import episodic_absa
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request
-from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
+from episodic_absa.backends.backend_facts import BACKEND_FORMS, BackendFacts, Provider, RemoteFacts
 from episodic_absa.backends.cache import CachingReplier, ResponseCache
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend
 from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier
@@ -22,9 +22,7 @@ from episodic_absa.backends.provider_facts import (
     needs_key_for,
     shipped_fingerprint,
 )
-from episodic_absa.backends.providers import BACKEND_FORMS, Provider
-from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
-from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
+from episodic_absa.backends.replay import RecordedReply, RecordedUsage, RecordingReplier, ReplayReplier
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.seed_answers import AteAnswer
 from episodic_absa.serialization.jsonl import json_line

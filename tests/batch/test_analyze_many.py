@@ -157,7 +157,7 @@ def children() -> set[int]:
         int(child)
         for task in Path("/proc/self/task").iterdir()
         for child in (task / "children").read_text().split()
-        if b"engine_process" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"engine_processes" in Path(f"/proc/{child}/cmdline").read_bytes()
     }
 
 
@@ -182,7 +182,7 @@ def test_several_processes_are_refused_where_they_would_change_the_results(tmp_p
         Analyzer(backend=CountingModel()) as asking,
     ):
         for analyzer in (remembering, asking):
-            with pytest.raises(ConfigError, match="several processes serve the embedded engine without memory"):
+            with pytest.raises(ConfigError, match="several processes serve the embedded engine and replay"):
                 analyzer.analyze_many([ENGLISH], processes=2)
         with pytest.raises(ConfigError, match="concurrency must be at least 1, got 0"):
             asking.analyze_many([ENGLISH], concurrency=0)

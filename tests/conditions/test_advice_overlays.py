@@ -8,7 +8,7 @@ import pytest
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays import AdviceOverlay
 from episodic_absa.schemas.run import Condition
 
 ON = {

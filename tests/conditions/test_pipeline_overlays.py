@@ -10,7 +10,7 @@ from episodic_absa import Analyzer
 from episodic_absa.conditions import load_condition, load_conditions
 from episodic_absa.errors import ConfigError
 from episodic_absa.runs.config import ExperimentConfig, load_experiment
-from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.overlays import PipelineOverlay
 from episodic_absa.schemas.pipeline_settings import PipelineSettings, Stage1Settings
 
 OFF = {

@@ -18,26 +18,17 @@ def labelled(uid: str, text: str = "ok", polarities: tuple[Polarity | None, ...]
 
 def test_a_uid_in_two_splits_is_refused_and_both_places_are_named() -> None:
     splits = {Path("train.csv"): [labelled("a"), labelled("b")], Path("valid.csv"): [labelled("c"), labelled("b")]}
-
     with pytest.raises(DatasetError, match=r"'b' .* train\.csv \(text 2\) and in valid\.csv \(text 2\)") as caught:
         require_unique_uids(splits)
-
     assert caught.value.path == Path("valid.csv")
-
-
-def test_a_uid_twice_in_one_split_is_refused() -> None:
     with pytest.raises(DatasetError, match="'a'"):
         require_unique_uids({Path("train.csv"): [labelled("a"), labelled("a")]})
-
-
-def test_uids_that_differ_are_fine() -> None:
     require_unique_uids({Path("train.csv"): [labelled("a")], Path("valid.csv"): [labelled("A")]})
 
 
 def test_texts_in_two_splits_are_found_whatever_their_white_space() -> None:
     train = [labelled("t1", "Good  soup\n"), labelled("t2", "Bad soup"), labelled("t3", "Good soup")]
     valid = [labelled("v1", " Good\tsoup"), labelled("v2", "good soup"), labelled("v3", "Good soup")]
-
     assert find_shared_texts(train, valid) == (("t1", "v1"), ("t1", "v3"))
 
 

@@ -149,7 +149,6 @@ def test_the_files_of_a_study_are_read_in_the_encodings_of_spreadsheets(
     first, second = load_split(tmp_path / "reviews.csv", "csv", "valid", gold_columns=CELL)
     assert (first.sample.uid, first.sample.text, pairs_of(first)) == ("가", "국물이 진해요.", [("국물", "positive")])
     assert (second.sample.uid, second.sample.text, second.gold) == ("나", "좋아요! Good tea.", ())
-
     line = json.dumps({"uid": "가", "text": "국물이 진해요.", "gold": [["국물", "positive"]]}, ensure_ascii=False)
     (tmp_path / "reviews.jsonl").write_bytes(f"{line}\n".encode(encoding))
     (labelled,) = load_split(tmp_path / "reviews.jsonl", "jsonl", "valid", gold_columns=CELL)

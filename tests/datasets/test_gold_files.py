@@ -35,7 +35,6 @@ def test_a_gold_file_gives_the_tuples_of_each_uid(tmp_path: Path) -> None:
         {"id": 3, "gold_tuples": [{"aspect_term": None, "polarity": "neu", "aspect_ref": "food", "span": None}]},
         {"id": 4, "gold_tuples": [{"aspect_term": "x"}]},
     )
-
     assert load_gold(path) == {
         "a": (GOOD,),
         "b": (),
@@ -62,9 +61,7 @@ def test_a_tuple_whose_polarity_cannot_be_read_is_kept_without_one(
     tmp_path: Path, written: str | None, read: str | None
 ) -> None:
     path = write_gold(tmp_path, {"uid": "a", "gold_tuples": [{"aspect_term": "x", "polarity": written}]})
-
     (one,) = load_gold(path)["a"]
-
     assert (one.aspect_term, one.polarity) == ("x", read)
 
 
@@ -92,10 +89,8 @@ def test_a_tuple_whose_polarity_cannot_be_read_is_kept_without_one(
 )
 def test_a_bad_gold_line_is_refused_with_its_file_and_line(tmp_path: Path, row: dict[str, Any], said: str) -> None:
     path = write_gold(tmp_path, {"uid": "first", "gold_tuples": []}, row)
-
     with pytest.raises(DatasetError, match=said) as caught:
         load_gold(path)
-
     assert (caught.value.path, caught.value.line) == (path, 2)
 
 
@@ -107,11 +102,9 @@ def test_a_gold_file_without_a_line_is_refused(tmp_path: Path) -> None:
 def test_gold_is_attached_by_uid_and_what_fits_no_sample_is_reported() -> None:
     inline = (GoldTuple(aspect_term="", polarity="neutral"),)
     samples = (sample("a"), sample("b", gold=inline), sample("c"))
-
     attached, unknown = attach_gold(
         samples, {"z": Annotation((GOOD,)), "a": Annotation((GOOD,)), "c": Annotation(()), "y": Annotation(())}
     )
-
     assert [labelled.gold for labelled in attached] == [(GOOD,), inline, ()]
     assert [labelled.sample for labelled in attached] == [labelled.sample for labelled in samples]
     assert unknown == ("z", "y")
@@ -119,9 +112,7 @@ def test_gold_is_attached_by_uid_and_what_fits_no_sample_is_reported() -> None:
 
 def test_a_gold_file_takes_precedence_over_inline_gold() -> None:
     inline = (GoldTuple(aspect_term="", polarity="neutral"),)
-
     ((attached,), _) = attach_gold([sample("a", gold=inline)], {"a": Annotation((GOOD,))})
-
     assert attached.gold == (GOOD,)
 
 
@@ -151,7 +142,6 @@ def test_a_span_that_misses_its_term_moves_to_the_nearest_one_or_is_dropped(
     term: str, start: int, end: int, text: str, expected: tuple[int, int] | None
 ) -> None:
     found = grounded(term, Span(start=start, end=end), text)
-
     assert (found and (found.start, found.end)) == expected
 
 
@@ -164,9 +154,7 @@ def test_a_span_counted_in_decomposed_text_finds_the_same_occurrence(words: list
     text, before = " ".join(words), " ".join([*words[:at], ""])
     raw_start = len(unicodedata.normalize("NFD", before))
     raw = Span(start=raw_start, end=raw_start + len(unicodedata.normalize("NFD", words[at])))
-
     found = grounded(words[at], raw, text)
-
     assert found is not None
     assert text[found.start : found.end] == words[at]
     if text[raw.start : raw.end] != words[at]:

@@ -132,7 +132,7 @@ def test_deep_metadata_is_refused_everywhere(tmp_path: Path, levels: int) -> Non
 
 
 def test_metadata_within_the_limit_is_kept(tmp_path: Path) -> None:
-    deep = "[" * 60 + "]" * 60
+    deep = "[" * 63 + "]" * 63  # within the row
     (tmp_path / "a.jsonl").write_text(f'{{"uid": "r1", "text": "ok", "more": {deep}}}\n')
     assert load_split(tmp_path / "a.jsonl", "jsonl", "train")[0].metadata == {"more": json.loads(deep)}
 

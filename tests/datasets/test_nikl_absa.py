@@ -28,9 +28,7 @@ def test_a_line_of_the_corpus_becomes_a_sample_with_its_gold(tmp_path: Path) -> 
         "annotation": annotation,
         "x": 1,
     }
-
     (labelled,) = load(tmp_path, row)
-
     text = row["sentence_form"]
     assert labelled.sample == Sample(uid="c-1", text=str(text), split="train", language_code="ko")
     assert labelled.gold == (
@@ -43,7 +41,6 @@ def test_a_line_of_the_corpus_becomes_a_sample_with_its_gold(tmp_path: Path) -> 
 
 def test_without_annotation_there_is_no_gold_and_an_empty_one_has_no_opinion(tmp_path: Path) -> None:
     bare, empty = load(tmp_path, {"sentence_form": "가"}, {"sentence_form": "나", "annotation": []})
-
     assert (bare.gold, empty.gold) == (None, ())
     assert (bare.sample.uid, empty.sample.uid) == ("corpus:1", "corpus:2")
 
@@ -62,5 +59,4 @@ def test_without_annotation_there_is_no_gold_and_an_empty_one_has_no_opinion(tmp
 def test_a_bad_line_is_refused_with_its_file_and_line(tmp_path: Path, row: dict[str, Any], said: str) -> None:
     with pytest.raises(DatasetError, match=said) as caught:
         load(tmp_path, {"sentence_form": "가"}, row)
-
     assert (caught.value.path, caught.value.line) == (tmp_path / "corpus.jsonl", 2)

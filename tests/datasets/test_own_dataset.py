@@ -43,7 +43,6 @@ ALL = [labelled for samples in LOADED.values() for labelled in samples]
 def test_a_split_is_large_enough_and_half_korean_half_english_in_every_domain(split: Split, least: int) -> None:
     samples = LOADED[split]
     counts = Counter((labelled.sample.domain_id, labelled.sample.language_code) for labelled in samples)
-
     assert len(samples) >= least
     assert counts.keys() == set(itertools.product(DOMAINS, ["ko", "en"]))
     assert len(set(counts.values())) == 1
@@ -58,7 +57,6 @@ def test_the_language_that_is_named_is_the_language_of_the_text() -> None:
 @pytest.mark.parametrize("split", SPLITS)
 def test_case_types_have_the_shares_that_the_readme_names(split: Split) -> None:
     counts = Counter(labelled.sample.case_type for labelled in LOADED[split])
-
     assert counts.keys() == SHARES.keys()
     for case_type, share in SHARES.items():
         assert counts[case_type] / len(LOADED[split]) == pytest.approx(share, abs=0.02), case_type
@@ -74,7 +72,6 @@ def test_every_sample_has_valid_gold_and_at_most_four_tuples() -> None:
 def test_every_span_in_the_gold_file_is_where_its_term_stands(split: Split) -> None:
     texts = {labelled.sample.uid: labelled.sample.text for labelled in LOADED[split]}
     gold = load_gold(DATA / f"{split}.gold.jsonl")
-
     assert gold.keys() == texts.keys()
     for uid, tuples in gold.items():
         for gold_tuple in tuples:

@@ -35,7 +35,6 @@ def load(name: str) -> tuple[LabelledSample, ...]:
 )
 def test_a_public_dataset_loads_with_valid_gold_whose_spans_hold(name: str, language: str) -> None:
     samples = load(name)
-
     assert {labelled.sample.language_code for labelled in samples} == {language}
     for labelled in samples:
         assert labelled.gold is not None
@@ -49,6 +48,5 @@ def test_a_public_dataset_loads_with_valid_gold_whose_spans_hold(name: str, lang
 
 def test_a_dataset_without_tuples_has_no_gold_and_keeps_its_labels_as_metadata() -> None:
     samples = load("nsmc_raw_docpol.test")
-
     assert all(labelled.gold is None for labelled in samples)
     assert all("document_polarity" in labelled.metadata for labelled in samples)

@@ -33,7 +33,6 @@ FORM_2014 = """<?xml version="1.0" encoding="UTF-8"?>
 
 def test_the_form_of_2014_gives_its_terms_as_gold(tmp_path: Path) -> None:
     first, second = load(tmp_path, FORM_2014)
-
     assert first.sample == Sample(uid="813", text="Soup & bread were lovely but the soup was cold.", split="test")
     assert first.gold == (
         GoldTuple(aspect_term="bread", polarity="positive", span=Span(start=7, end=12)),
@@ -44,7 +43,6 @@ def test_the_form_of_2014_gives_its_terms_as_gold(tmp_path: Path) -> None:
 
 def test_a_conflict_is_no_gold_but_is_noted(tmp_path: Path) -> None:
     first, _ = load(tmp_path, FORM_2014)
-
     assert first.metadata == {
         "aspect_categories": [{"category": "food", "polarity": "conflict"}],
         "conflict_tuples": [{"aspect_term": "Soup", "span": {"start": 0, "end": 4}}],
@@ -58,7 +56,6 @@ def test_a_file_of_2014_with_categories_alone_gives_implicit_gold(tmp_path: Path
         '<aspectCategory category="service" polarity="negative"/>'
         '<aspectCategory category="food" polarity="conflict"/></aspectCategories></sentence></sentences>',
     )
-
     assert labelled.gold == (GoldTuple(aspect_ref="service", aspect_term="", polarity="negative"),)
     assert labelled.metadata["conflict_tuples"] == [{"aspect_ref": "food", "aspect_term": ""}]
 
@@ -83,7 +80,6 @@ FORM_2016 = """<Reviews>
 
 def test_the_form_of_2016_gives_its_opinions_as_gold_and_null_as_implicit(tmp_path: Path) -> None:
     first, second = load(tmp_path, FORM_2016)
-
     span = Span(start=5, end=10)
     assert first.gold == (
         GoldTuple(aspect_ref="FOOD#QUALITY", aspect_term="pasta", polarity="positive", span=span),
@@ -98,7 +94,6 @@ def test_a_file_that_annotates_nothing_has_no_gold(tmp_path: Path) -> None:
     samples = load(
         tmp_path, "<sentences><sentence><text>a</text></sentence><sentence><text>b</text></sentence></sentences>"
     )
-
     assert [(labelled.sample.uid, labelled.gold) for labelled in samples] == [("reviews:1", None), ("reviews:2", None)]
 
 
@@ -112,7 +107,6 @@ def test_offsets_of_a_decomposed_text_are_moved_to_the_composed_one(tmp_path: Pa
         f"<Reviews><Review><sentences><sentence><text>{raw}</text><Opinions>{opinion}</Opinions>"
         "</sentence></sentences></Review></Reviews>",
     )
-
     assert labelled.gold == (GoldTuple(aspect_term="국물", polarity="positive", span=Span(start=12, end=14)),)
 
 
@@ -143,14 +137,12 @@ BAD_OFFSET = "<aspectTerm term='a' polarity='positive' from='x' to='1'/>"
 def test_bad_xml_is_refused_with_its_file_and_line(tmp_path: Path, content: str, line: int, said: str) -> None:
     with pytest.raises(DatasetError) as caught:
         load(tmp_path, content)
-
     assert (caught.value.path, caught.value.line) == (tmp_path / "reviews.xml", line)
     assert said in str(caught.value)
 
 
 def test_an_encoding_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     content = '<?xml version="1.0" encoding="euc-kr"?><sentences><sentence><text>가</text></sentence></sentences>'
-
     with pytest.raises(DatasetError, match="UTF-8"):
         load(tmp_path, content.encode("euc-kr"))
 
@@ -161,7 +153,5 @@ def test_other_encodings_that_the_file_declares_are_read(tmp_path: Path, encodin
     content = (
         f'<?xml version="1.0" encoding="{declared}"?><sentences><sentence><text>Café</text></sentence></sentences>'
     )
-
     (labelled,) = load(tmp_path, content.encode(encoding))
-
     assert labelled.sample.text == "Café"

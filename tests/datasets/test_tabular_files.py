@@ -30,9 +30,7 @@ def texts(samples: tuple[LabelledSample, ...]) -> list[str]:
 
 def test_a_csv_row_becomes_a_sample_and_its_other_columns_metadata(tmp_path: Path) -> None:
     rows = "uid,text,language_code,domain_id,case_type,stars\na1,Fine soup.,en,restaurant,plain,4\n"
-
     (labelled,) = load(tmp_path, rows, "csv")
-
     assert labelled.sample == Sample(
         uid="a1", text="Fine soup.", split="valid", language_code="en", domain_id="restaurant", case_type="plain"
     )
@@ -53,9 +51,7 @@ def test_a_json_line_becomes_a_sample_with_its_gold_and_metadata(tmp_path: Path)
             {"aspect_term": "국물", "polarity": "POS", "aspect_ref": "food", "span": {"start": 0, "end": 2}}
         ],
     }
-
     (labelled,) = load(tmp_path, json.dumps(row), "jsonl")
-
     assert labelled.sample == Sample(
         uid="7", text="국물이 진해요", split="valid", language_code="ko", domain_id="restaurant", case_type="plain"
     )
@@ -91,21 +87,17 @@ def test_a_field_is_read_from_the_first_of_its_names_that_has_a_value(
 ) -> None:
     row = {"text": "ok", **columns}
     content = json.dumps(row) if input_format == "jsonl" else f"{','.join(row)}\n{','.join(row.values())}\n"
-
     (labelled,) = load(tmp_path, content, input_format)
-
     assert getattr(labelled.sample, field) == value
 
 
 def test_a_name_that_was_not_needed_stays_in_the_metadata(tmp_path: Path) -> None:
     (labelled,) = load(tmp_path, "uid,id,text\na,b,ok\n", "csv")
-
     assert labelled.metadata == {"id": "b"}
 
 
 def test_texts_without_a_uid_are_numbered_from_one_and_blank_lines_do_not_count(tmp_path: Path) -> None:
     samples = load(tmp_path, "text,stars\n\nfirst,1\n,\n\nsecond,2\n\n", "csv", name="mine")
-
     assert [labelled.sample.uid for labelled in samples] == ["mine:1", "mine:2"]
 
 
@@ -175,7 +167,6 @@ def test_a_bad_csv_row_is_refused_with_its_file_and_line(
 ) -> None:
     with pytest.raises(DatasetError) as caught:
         load(tmp_path, content, "csv")
-
     assert (caught.value.path, caught.value.line) == (tmp_path / "reviews.csv", line)
     assert str(caught.value).startswith(f"{tmp_path / 'reviews.csv'}, line {line}: ")
     assert said in str(caught.value)
@@ -215,7 +206,6 @@ def test_a_bad_json_line_is_refused_with_its_file_and_line(
 ) -> None:
     with pytest.raises(DatasetError) as caught:
         load(tmp_path, content, "jsonl")
-
     assert (caught.value.path, caught.value.line) == (tmp_path / "reviews.jsonl", line)
     assert said in str(caught.value)
 
@@ -259,7 +249,6 @@ def test_what_is_written_as_csv_or_jsonl_is_read_back_in_nfc(rows: list[dict[str
     input_format, write = as_file
     with tempfile.TemporaryDirectory() as folder:
         samples = load(Path(folder), write(rows), input_format)
-
     assert [labelled.sample.uid for labelled in samples] == [row["uid"] for row in rows]
     assert texts(samples) == [unicodedata.normalize("NFC", row["text"]) for row in rows]
     assert [labelled.metadata for labelled in samples] == [{"note": row["note"]} for row in rows]

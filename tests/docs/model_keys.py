@@ -13,14 +13,14 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from episodic_absa.runs.config import ExperimentFile
+from episodic_absa.schemas.run_files.adoption import OverrideDecisionLine
+from episodic_absa.schemas.run_files.case_trace import TraceLine
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.schemas.run_files.override_decision import OverrideDecisionLine
 from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader, SampleTiming
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 
 _PERSISTED: Final[tuple[tuple[str, type[BaseModel]], ...]] = (

@@ -101,21 +101,13 @@ def _override_profiles() -> str:
     return _table(("Profile", *(f"`{name}`" for name in names)), rows)
 
 
-def _adoption_table() -> str:
+def _decision_weights() -> str:
+    sets = data_of("decision_weights.yaml")["sets"]
     rows = [
-        (kind, _listed(row, "all_for"), _any_for(row), _listed(row, "none_against"))
-        for kind, kind_rows in data_of("adoption_rules.yaml")["table"].items()
-        for row in kind_rows
+        (f"`{key}`", *(held[key] for held in sets)) for key in ("tau", "unsure_from", "unsure_to", "sure", "label_p")
     ]
-    return _table(("Change", "All for", "Any for", "None against"), rows)
-
-
-def _any_for(row: Mapping[str, Any]) -> str:
-    return f"{row.get('any_for_n', 1)} of {', '.join(row['any_for'])}" if "any_for" in row else "–"
-
-
-def _listed(row: Mapping[str, Any], key: str) -> str:
-    return ", ".join(row.get(key, ())) or "–"
+    rows += [(f"`{name}`", *(held["weights"][name] for held in sets)) for name in sets[0]["weights"]]
+    return _table(("", *(f"`{held['name']}`" for held in sets)), rows)
 
 
 def _principles() -> str:
@@ -140,7 +132,7 @@ SPECIFICATION_TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "enumerations": _enumerations,
     "conditions": _conditions,
     "override profiles": _override_profiles,
-    "adoption table": _adoption_table,
+    "decision weights": _decision_weights,
     "principles": _principles,
     "fixed sentences": _fixed_sentences,
     "prohibitions": _prohibitions,

@@ -1,7 +1,7 @@
 """Values on pages that are compared with the program: `0.5<!-- = NAME -->`.
 
 NAME is a constant at the top of a module (`SURE_READER`), with the name of the module before it if several have one
-(`order_test.FEWEST_CLAIMED`); a field's default (`PipelineSettings.ev_weights`); or a key of a file
+(`power.FEWEST_ORDERS`); a field's default (`PipelineSettings.ev_weights`); or a key of a file
 (`gate_rules.yaml:unsure_from`). `[x]` behind it takes an element, `-` before it the negative value. The source of the
 package is read and nothing of it imported, so that a value may move to another module.
 """

@@ -36,9 +36,9 @@ DEFAULT_STORE = "memory/episodic_store.jsonl"
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 TOO_LONG = {
-    "drill": "takes a minute; tests/cli/drill runs it",
-    "ray": "needs a cluster; tests/batch/cluster runs one",
-    "--ray-address": "needs a cluster; tests/batch/cluster runs one",
+    "drill": "takes a minute; tests/contrib/drill runs it",
+    "ray": "needs a cluster; tests/contrib/ray starts one",
+    "--ray-address": "needs a cluster; tests/contrib/ray starts one",
     "--install-completion": "changes the reader's shell",
     "--show-completion": "looks for the shell that started it; tests/cli/test_help.py names one",
 }

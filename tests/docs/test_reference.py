@@ -16,7 +16,7 @@ import episodic_absa
 from episodic_absa.conditions import load_conditions
 from episodic_absa.memory.advice.principles import Principle
 from episodic_absa.runs.config import ExperimentFile
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays import AdviceOverlay
 
 COMMANDS = dict(commands())
 OPTIONS = {words: {option for p in command.params for option in p.opts} for words, command in COMMANDS.items()}

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from episodic_absa.cli.drill.hostile_reviews import load_reviews
+from episodic_absa.contrib.drill.hostile_reviews import load_reviews
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from tests.goldens.lines import Line, lines_of_csv, lines_of_jsonl
 from episodic_absa import run_experiment
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache.caching_replier import compute_request_key
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import BackendUnavailableError
 from episodic_absa.vocabulary import Role
@@ -22,7 +22,10 @@ DATA: Final = HERE / "data"
 CONDITIONS: Final = ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen")
 GRIDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "seed": {"conditions_path": "v1_3", "conditions": CONDITIONS},
-    "default": {"conditions_path": "v3_0", "conditions": (*CONDITIONS, "adaptive", "one_call_votes", "C2_trial")},
+    "default": {
+        "conditions_path": "v3_0",
+        "conditions": (*CONDITIONS, "reader_only", "adaptive", "one_call_votes", "C2_trial"),
+    },
 }
 """Both rule sets. Of the arms of the default rules those that share least with the five conditions."""
 TABLES: Final = ("structural_metrics.csv", "triptych.csv", "changed_samples.csv", "memory_growth.jsonl")

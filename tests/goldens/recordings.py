@@ -7,7 +7,7 @@ sets. C2_silent and C2_eval_only send the requests of C1. Every store began empt
 import csv
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +23,9 @@ RECORDINGS: Final = HERE / "recordings"
 REVIEWS: Final = RECORDINGS / "reviews.csv"
 """Reviews of ours; `rules` names the rule sets that were recorded with them."""
 PAIRS: Final = RECORDINGS / "final_pairs.json"
-CONDITIONS: Final = ("C1", "C2", "C2_silent", "C2_eval_only")
+UNSEEN: Final = ("C1", "C2_silent", "C2_eval_only")
+CONDITIONS: Final[Mapping[str, Sequence[str]]] = {"seed": ("C1", "C2", *UNSEEN[1:]), "default": UNSEEN}
+"""Under the default rules advice tells of past decisions: C2 asks what version 0.2 did not."""
 SEED: Final = 42
 _LINE: Final = "final_pairs"
 
@@ -43,7 +45,7 @@ def replay(rules: str, folder: Path) -> tuple[dict[str, list[Line]], NotedReques
             Line(_LINE, uid, pairs)
             for uid, pairs in final_pairs(noted, rules, condition, folder / f"{condition}.jsonl").items()
         ]
-        for condition in CONDITIONS
+        for condition in CONDITIONS[rules]
     }
     return cells, noted
 

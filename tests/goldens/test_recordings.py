@@ -17,7 +17,7 @@ def test_a_recording_of_0_2_replays_without_a_miss_and_ends_with_its_pairs(rules
     assert {question.split(": ")[1].split()[0] for question in noted.unanswered} <= {FOLLOWING}
     asked = {
         condition: {key for keys in noted.keys[condition].values() for role, key in keys if role != FOLLOWING}
-        for condition in CONDITIONS
+        for condition in CONDITIONS[rules]
     }
     assert set().union(*asked.values()) == recorded_keys(rules)
     assert asked["C2_silent"] == asked["C2_eval_only"] == asked["C1"]

@@ -1,10 +1,7 @@
-import re
-from pathlib import Path
-
 import pytest
 
-from episodic_absa.errors import ConfigError
-from episodic_absa.language import LEXICON_PATH, find_negations, load_lexicon, parse_lexicon
+from episodic_absa.language import find_negations, forms
+from episodic_absa.language.lexicon import load_lexicon
 
 _NOUNS = """
     안감 안개 안건 안경 안과 안구 안내 안녕 안대 안도 안락 안마 안면 안목
@@ -16,15 +13,14 @@ _NOUNS = """
 
 
 def test_the_lexicon_holds_every_form_of_the_specification() -> None:
-    lexicon = load_lexicon()
-    assert lexicon.particles.removable == tuple("은는이가을를")
-    assert " ".join(lexicon.ko.contrast.words) == "하지만 그러나 근데 그런데 반면 오히려 다만"
-    assert lexicon.ko.contrast.endings == ("-지만", "-는데", "-은데", "-인데", "-ㄴ데")
-    assert lexicon.ko.negation.word_starts == ("아니", "아닌", "아닙")
-    assert lexicon.ko.negation.absence.never_after == ("틀림", "끊임", "변함")
-    assert lexicon.en.contrast.words == ("but", "however", "although", "though", "yet", "while")
-    assert lexicon.en.negation.words == ("not", "never", "no", "without", "hardly", "cannot")
-    assert lexicon.en.negation.clitics == ("n't",)
+    assert forms("particles", "removable") == tuple("은는이가을를")
+    assert " ".join(forms("ko", "contrast", "words")) == "하지만 그러나 근데 그런데 반면 오히려 다만"
+    assert forms("ko", "contrast", "endings") == ("-지만", "-는데", "-은데", "-인데", "-ㄴ데")
+    assert forms("ko", "negation", "word_starts") == ("아니", "아닌", "아닙")
+    assert forms("ko", "negation", "absence", "never_after") == ("틀림", "끊임", "변함")
+    assert forms("en", "contrast", "words") == ("but", "however", "although", "though", "yet", "while")
+    assert forms("en", "negation", "words") == ("not", "never", "no", "without", "hardly", "cannot")
+    assert forms("en", "negation", "clitics") == ("n't",)
 
 
 @pytest.mark.parametrize(
@@ -37,25 +33,8 @@ def test_no_predicate_stem_turns_a_noun_into_a_negation(noun: str) -> None:
 
 
 def test_every_stem_is_found_behind_its_adverb() -> None:
-    for adverb in load_lexicon().ko.negation.adverbs:
-        assert len(set(adverb.stems)) == len(adverb.stems)
-        for stem in adverb.stems:
-            assert [cue.form for cue in find_negations(adverb.form + stem, "ko")] == [adverb.form]
-
-
-@pytest.mark.parametrize(
-    ("raw", "where"),
-    [
-        (b"ko: [", "not valid YAML"),
-        (b"\xff\xfe\xfa", "not valid YAML"),
-        (b"", "the top"),
-        (b"- 1", "the top"),
-        (b"{}", "particles"),
-        (LEXICON_PATH.read_bytes().replace(b'"no"', b"no"), "en.negation.words.2"),
-        (LEXICON_PATH.read_bytes() + b"\nextra: 1\n", "extra"),
-    ],
-)
-def test_a_broken_lexicon_says_where(raw: bytes, where: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(where)) as caught:
-        parse_lexicon(raw, Path("some/lexicon.yaml"))
-    assert caught.value.path == Path("some/lexicon.yaml")
+    for adverb in load_lexicon()["ko"]["negation"]["adverbs"]:
+        form, stems = adverb["form"], adverb["stems"]
+        assert len(set(stems)) == len(stems)
+        for stem in stems:
+            assert [cue.form for cue in find_negations(form + stem, "ko")] == [form]

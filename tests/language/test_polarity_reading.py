@@ -32,41 +32,20 @@ def oracle(word: str) -> tuple[str | None, How]:
     return None, "invalid"
 
 
+WORDS: list[tuple[str, str | None, How]] = [
+    ("positive POSITIVE pos", "positive", "exact"),
+    ("negative Negative NEG", "negative", "exact"),
+    ("neutral nEuTrAl Neu", "neutral", "exact"),
+    ("positiv postive posittve positivee POZITIV positives", "positive", "repaired"),
+    ("negitive negtve relative native", "negative", "repaired"),
+    ("nuetral netral neutrall", "neutral", "repaired"),
+    ("mixed po posi none null good negatively-so 긍정", None, "invalid"),
+]
+
+
 @pytest.mark.parametrize(
     ("word", "polarity", "how"),
-    [
-        ("positive", "positive", "exact"),
-        ("negative", "negative", "exact"),
-        ("neutral", "neutral", "exact"),
-        ("POSITIVE", "positive", "exact"),
-        ("Negative", "negative", "exact"),
-        ("nEuTrAl", "neutral", "exact"),
-        ("pos", "positive", "exact"),
-        ("NEG", "negative", "exact"),
-        ("Neu", "neutral", "exact"),
-        ("positiv", "positive", "repaired"),
-        ("postive", "positive", "repaired"),
-        ("posittve", "positive", "repaired"),
-        ("positivee", "positive", "repaired"),
-        ("POZITIV", "positive", "repaired"),
-        ("negitive", "negative", "repaired"),
-        ("negtve", "negative", "repaired"),
-        ("nuetral", "neutral", "repaired"),
-        ("netral", "neutral", "repaired"),
-        ("neutrall", "neutral", "repaired"),
-        ("positives", "positive", "repaired"),
-        ("mixed", None, "invalid"),
-        ("", None, "invalid"),
-        ("po", None, "invalid"),
-        ("posi", None, "invalid"),
-        ("none", None, "invalid"),
-        ("null", None, "invalid"),
-        ("good", None, "invalid"),
-        ("negatively-so", None, "invalid"),
-        ("relative", "negative", "repaired"),
-        ("native", "negative", "repaired"),
-        ("긍정", None, "invalid"),
-    ],
+    [("", None, "invalid"), *((word, *row) for words, *row in WORDS for word in words.split())],
 )
 def test_a_polarity_word_is_taken_repaired_or_refused(word: str, polarity: str | None, how: str) -> None:
     reading = read_polarity(word)

@@ -9,10 +9,11 @@ from typing import Any
 import jsonschema
 import pytest
 from pydantic import ValidationError
+from tests.memory.builders import moderated, risks
 from tests.stored_lines import entries_of
 
 import episodic_absa
-from episodic_absa.conditions import load_condition, load_conditions
+from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, LeakageError
 from episodic_absa.memory import (
     DEBATE_SLOT,
@@ -20,7 +21,6 @@ from episodic_absa.memory import (
     EpisodicMemorySettings,
     EpisodicOrchestrator,
     MemoryStore,
-    Retriever,
     SlotAnswer,
     gate_signals,
     injection_for,
@@ -31,7 +31,6 @@ from episodic_absa.memory import (
 from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.schemas.absa import (
     AspectItem,
-    ModeratorSummary,
     Proposal,
     ReviewOutcome,
     SentimentItem,
@@ -39,7 +38,6 @@ from episodic_absa.schemas.absa import (
     Stage1Ate,
     Stage1Atsa,
     Stage1Result,
-    StructuralRisk,
     ValidatorOutput,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
@@ -55,10 +53,6 @@ WRITING = ["C2", "C2_silent"]
 SCHEMAS = Path(episodic_absa.__file__).parent / "schemas" / "json"
 TEXT = "The food was not fine at all"
 NEG: tuple[RiskId, Severity] = ("NEGATION_SCOPE", "mid")
-
-
-def risks(*given_risks: tuple[RiskId, Severity]) -> tuple[StructuralRisk, ...]:
-    return tuple(StructuralRisk(id=f"r{i}", type=kind, severity=sev) for i, (kind, sev) in enumerate(given_risks, 1))
 
 
 def stage1_of(
@@ -138,17 +132,12 @@ def write(
         structural_risks=stage1.validator.structural_risks if after is None else risks(*after),
         **flags,
     )
-    summary = ModeratorSummary(
-        label="positive",
-        selected_stage="stage2" if adopted else "stage1",
-        adopt_reason="debate_action" if adopted else "low_signal",
-    )
     return memory.append_episode_if_needed(
         text,
         uid,
         stage1,
         outcome,
-        summary,
+        moderated(adopted=adopted),
         language_code=language,
         split=split,
         sample_index=index,
@@ -182,55 +171,37 @@ def failing(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_a_condition_retrieves_once_or_never(filled: Path, name: str) -> None:
-    retrieving = name in RETRIEVING
+def test_a_condition_retrieves_once_or_never_and_shows_what_it_found_unless_masked(filled: Path, name: str) -> None:
+    retrieving, exposed = name in RETRIEVING, name in EXPOSED
     with orchestrator(filled, name) as memory:
         slot, mode, meta = read(memory)
-    assert isinstance(slot, dict)
-    assert isinstance(meta, MemoryMeta)
-    assert meta.retrieval_calls == (1 if retrieving else 0)
+        without_debate = memory.empty_slot_without_debate()
+    assert (meta.condition, mode) == (name, load_condition(name, "v1_3").memory_mode)
+    assert (meta.retrieval_calls, meta.retrieved_k) == ((1, 3) if retrieving else (0, 0))
     assert set(meta.retrieved_ids) == ({"epi_000001", "epi_000002", "epi_000003"} if retrieving else set())
-    assert meta.retrieved_k == len(meta.retrieved_ids)
-    assert mode == meta.memory_mode == slot["meta"]["memory_mode"] == load_condition(name, "v1_3").memory_mode
-    assert slot["meta"]["retrieval_executed"] is retrieving
-
-
-@pytest.mark.parametrize("name", CONDITIONS)
-def test_masked_conditions_retrieve_and_show_nothing(filled: Path, name: str) -> None:
-    with orchestrator(filled, name) as memory:
-        answer = read(memory)
-    shown = answer.slot["retrieved"]
-    assert [a["advisory_id"] for a in shown] == ([] if name in MASKED else ["adv_000001", "adv_000002", "adv_000003"])
-    assert answer.slot["warnings"] == []
-    assert answer.slot["memory_on"] is (name in EXPOSED)
-    assert answer.slot["meta"]["masked_injection"] is (name in MASKED)
-    assert answer.slot["meta"]["topk"] == (0 if name == "C1" else 3)
-
-
-@pytest.mark.parametrize("name", CONDITIONS)
-def test_every_condition_gives_a_bundle_and_a_meta_that_obey_their_json_schemas(filled: Path, name: str) -> None:
-    with orchestrator(filled, name) as memory:
-        answers = [read(memory), memory.empty_slot_without_debate()]
-    for answer in answers:
+    assert [a["advisory_id"] for a in slot["retrieved"]] == [f"adv_{n:06d}" for n in (1, 2, 3)] * exposed
+    assert (slot["warnings"], slot["memory_on"]) == ([], exposed)
+    assert slot["meta"] == {
+        "memory_mode": mode,
+        "topk": 3 if retrieving else 0,
+        "masked_injection": not exposed,
+        "retrieval_executed": retrieving,
+    }
+    assert (meta.memory_mode, meta.exposed_to_debate, meta.exposed_to_stage2) == (mode, exposed, exposed)
+    assert meta.memory_access_policy == {"debate": ("epm", "tan", "cj", "judge")}
+    assert (meta.memory_block_reason, meta.memory_debate_slot_present_for) == ("", ())
+    assert (meta.prompt_injection_chars, meta.stage2_memory_prompt_injection_chars) == (0, 0)
+    empty, empty_mode, empty_meta = without_debate
+    assert (empty["retrieved"], empty["warnings"], empty["meta"]["retrieval_executed"]) == ([], [], False)
+    assert (empty_meta.retrieval_calls, empty_meta.retrieved_k, empty_meta.retrieved_ids) == (0, 0, ())
+    assert empty_mode == mode
+    for answer in (SlotAnswer(slot, mode, meta), without_debate):
         assert set(answer.slot) == {"schema_version", "memory_on", "retrieved", "warnings", "meta"}
         for value, schema in (
             (answer.slot, "advisory_bundle_v1_1"),
             (answer.meta.model_dump(mode="json"), "memory_meta"),
         ):
             jsonschema.validate(value, json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8")))
-
-
-@pytest.mark.parametrize("name", CONDITIONS)
-def test_the_meta_names_the_condition_and_its_exposure(filled: Path, name: str) -> None:
-    with orchestrator(filled, name) as memory:
-        meta = read(memory).meta
-    assert meta.condition == name
-    assert meta.exposed_to_debate is (name in EXPOSED)
-    assert meta.exposed_to_stage2 is (name in EXPOSED)
-    assert meta.memory_access_policy == {"debate": ("epm", "tan", "cj", "judge")}
-    assert meta.memory_block_reason == ""
-    assert (meta.prompt_injection_chars, meta.stage2_memory_prompt_injection_chars) == (0, 0)
-    assert meta.memory_debate_slot_present_for == ()
 
 
 def test_an_alias_is_recorded_under_its_target(filled: Path) -> None:
@@ -268,30 +239,16 @@ def test_a_form_for_other_rules_than_those_of_the_condition_is_refused(tmp_path:
             EpisodicOrchestrator(load_condition("C2", "v3_0"), store, form=SEED_FORM)
 
 
-def test_the_first_condition_neither_opens_nor_creates_a_store(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "store.jsonl"
-    with orchestrator(path, "C1") as memory:
-        read(memory)
-        memory.empty_slot_without_debate()
-        assert write(memory, "u1").store_decision == "skipped"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_first_condition_does_not_even_read_a_broken_store(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    path.write_text("not json\n", encoding="utf-8")
-    with orchestrator(path, "C1") as memory:
-        assert read(memory).meta.retrieval_calls == 0
-    assert path.read_text(encoding="utf-8") == "not json\n"
-
-
-@pytest.mark.parametrize("name", CONDITIONS)
-def test_without_debate_nothing_is_retrieved_and_the_bundle_is_empty(filled: Path, name: str) -> None:
-    with orchestrator(filled, name) as memory:
-        slot, mode, meta = memory.empty_slot_without_debate()
-    assert (slot["retrieved"], slot["warnings"], slot["meta"]["retrieval_executed"]) == ([], [], False)
-    assert (meta.retrieval_calls, meta.retrieved_k, meta.retrieved_ids) == (0, 0, ())
-    assert mode == load_condition(name, "v1_3").memory_mode
+def test_the_first_condition_neither_opens_nor_creates_nor_reads_a_store(tmp_path: Path) -> None:
+    missing, broken = tmp_path / "deep" / "store.jsonl", tmp_path / "store.jsonl"
+    broken.write_text("not json\n", encoding="utf-8")
+    for path in (missing, broken):
+        with orchestrator(path, "C1") as memory:
+            assert read(memory).meta.retrieval_calls == 0
+            memory.empty_slot_without_debate()
+            assert write(memory, "u1").store_decision == "skipped"
+    assert list(tmp_path.iterdir()) == [broken]
+    assert broken.read_text(encoding="utf-8") == "not json\n"
 
 
 def test_a_sample_never_sees_its_own_episode(filled: Path) -> None:
@@ -309,31 +266,28 @@ def test_topk_bounds_what_is_retrieved_and_is_told_in_the_bundle(filled: Path, t
     assert answer.slot["meta"]["topk"] == topk
 
 
-@pytest.mark.parametrize("topk", [0, 4, -1])
-def test_another_topk_is_refused(topk: int) -> None:
-    with pytest.raises(ConfigError):
-        Retriever(topk=topk)
-
-
-@pytest.mark.parametrize("topk", [0, 4])
-def test_the_settings_refuse_another_topk_too(tmp_path: Path, topk: int) -> None:
-    with pytest.raises(ValidationError), orchestrator(tmp_path / "store.jsonl", topk=topk) as memory:
-        read(memory)
-
-
 def test_an_empty_store_gives_an_empty_bundle_after_one_retrieval(tmp_path: Path) -> None:
     with orchestrator(tmp_path / "store.jsonl") as memory:
         answer = read(memory)
+        debate, stage2, meta = injected(memory, stage1_of(NEG))
     assert (answer.meta.retrieval_calls, answer.meta.retrieved_k, answer.slot["retrieved"]) == (1, 0, [])
     assert answer.slot["meta"]["retrieval_executed"] is True
+    assert debate == stage2 == {"text": "t"}, "the prompt of the first condition"
+    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == "empty_bundle"
+    assert meta.advisory_injection_gated is False
 
 
-def test_every_retrieving_condition_retrieves_the_same_episodes(failing: Path) -> None:
-    seen = set()
+def test_every_retrieving_condition_retrieves_the_same_and_the_evaluating_reads_like_the_silent_one(
+    failing: Path,
+) -> None:
+    answers = {}
     for name in RETRIEVING:
         with orchestrator(failing, name) as memory:
-            seen.add(read(memory).meta.retrieved_ids)
-    assert len(seen) == 1
+            answers[name] = read(memory)
+    assert len({answer.meta.retrieved_ids for answer in answers.values()}) == 1
+    evaluating, silent = answers["C2_eval_only"], answers["C2_silent"]
+    assert evaluating.slot == silent.slot
+    assert evaluating.meta.model_copy(update={"condition": "C2_silent"}) == silent.meta
 
 
 @pytest.mark.parametrize(
@@ -344,6 +298,8 @@ def test_every_retrieving_condition_retrieves_the_same_episodes(failing: Path) -
         {"dangerous_advice": "delete"},
         {"memory_prompt_injection_chars_cap": -1},
         {"top_k": 3},
+        {"topk": 0},
+        {"topk": 4},
     ],
 )
 def test_a_setting_that_cannot_be_obeyed_is_refused(wrong: dict[str, Any]) -> None:
@@ -427,27 +383,18 @@ def test_relevance_uses_the_risks_and_proposals_of_stage1_only_where_lexical_is_
 # Firewall in the orchestrator
 
 
-def test_the_firewall_drops_and_counts_advice_that_names_a_current_aspect(filled: Path) -> None:
-    with orchestrator(filled) as memory:
-        slot, _, meta = read(memory, stage1_of(NEG, term="risk"))
-    assert slot["retrieved"] == []
-    assert meta.firewall_dropped_n == 3
-    assert meta.retrieved_k == 3
-
-
-def test_a_term_that_only_a_sentiment_names_is_an_aspect_term_of_the_sample(filled: Path) -> None:
+def test_the_firewall_drops_and_counts_advice_that_names_an_aspect_or_a_judged_term_of_the_sample(filled: Path) -> None:
     stage1 = stage1_of(NEG, term="service")
     judged = SentimentItem(aspect_term="risk", polarity="negative")
-    stage1 = stage1.model_copy(update={"atsa": Stage1Atsa(sentiments=(*stage1.atsa.sentiments, judged))})
-    with orchestrator(filled) as memory:
-        assert read(memory, stage1).meta.firewall_dropped_n == 3
-
-
-def test_the_strict_firewall_fails_the_sample(filled: Path) -> None:
-    with orchestrator(filled, firewall="strict") as memory:
-        read(memory)
-        with pytest.raises(LeakageError):
-            read(memory, stage1_of(NEG, term="risk"))
+    judging = stage1.model_copy(update={"atsa": Stage1Atsa(sentiments=(*stage1.atsa.sentiments, judged))})
+    for leaking in (stage1_of(NEG, term="risk"), judging):
+        with orchestrator(filled) as memory:
+            slot, _, meta = read(memory, leaking)
+        assert (slot["retrieved"], meta.firewall_dropped_n, meta.retrieved_k) == ([], 3, 3)
+        with orchestrator(filled, firewall="strict") as memory:
+            read(memory)
+            with pytest.raises(LeakageError):
+                read(memory, leaking)
 
 
 @pytest.mark.parametrize("name", MASKED)
@@ -489,31 +436,23 @@ def injected(
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_only_exposed_conditions_put_memory_into_a_context(filled: Path, name: str) -> None:
+@pytest.mark.parametrize("has_signals", [True, False])
+def test_only_exposed_conditions_with_a_signal_put_memory_into_a_context(
+    filled: Path, name: str, has_signals: bool
+) -> None:
     with orchestrator(filled, name) as memory:
-        debate, stage2, meta = injected(memory, stage1_of(NEG, term="service"))
-    exposed = name in EXPOSED
-    assert list(debate) == ["text"] + ["DEBATE_CONTEXT__MEMORY"] * exposed
-    assert list(stage2) == ["text"] + ["STAGE2_REVIEW_CONTEXT__MEMORY"] * exposed
-    assert (meta.prompt_injection_chars > 0) is exposed
-    assert (meta.stage2_memory_prompt_injection_chars > 0) is exposed
-    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == ("" if exposed else "not_exposed")
-    assert meta.injection_trigger_reason == "validator"
-    assert meta.injection_trigger_reasons == ("validator",)
-    assert meta.stage2_memory_gate_reason == "validator"
-    assert meta.advisory_injection_gated is False
-    assert (meta.advisory_expects is not None) is exposed
-
-
-@pytest.mark.parametrize("name", CONDITIONS)
-def test_a_sample_without_signals_keeps_the_prompt_of_the_first_condition(filled: Path, name: str) -> None:
-    with orchestrator(filled, name) as memory:
-        debate, stage2, meta = injected(memory, stage1_of(term="service"))
-    assert debate == stage2 == {"text": "t"}
-    assert meta.advisory_injection_gated is (name in EXPOSED)
-    assert meta.injection_skip_reason == ("gate_closed" if name in EXPOSED else "not_exposed")
-    assert meta.injection_trigger_reason is None
-    assert meta.prompt_injection_chars == 0
+        debate, stage2, meta = injected(memory, stage1_of(*[NEG] * has_signals, term="service"))
+    exposed, shown = name in EXPOSED, name in EXPOSED and has_signals
+    assert list(debate) == ["text"] + ["DEBATE_CONTEXT__MEMORY"] * shown
+    assert list(stage2) == ["text"] + ["STAGE2_REVIEW_CONTEXT__MEMORY"] * shown
+    assert (meta.prompt_injection_chars > 0) is (meta.stage2_memory_prompt_injection_chars > 0) is shown
+    skip = "" if shown else "gate_closed" if exposed else "not_exposed"
+    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == skip
+    reasons = ("validator",) if has_signals else ()
+    assert meta.injection_trigger_reasons == meta.stage2_memory_gate_reasons == reasons
+    assert meta.injection_trigger_reason == meta.stage2_memory_gate_reason == (reasons[0] if reasons else None)
+    assert meta.advisory_injection_gated is (skip == "gate_closed")
+    assert (meta.advisory_expects is not None) is shown
 
 
 def test_the_two_gates_decide_independently(filled: Path) -> None:
@@ -524,14 +463,6 @@ def test_the_two_gates_decide_independently(filled: Path) -> None:
     assert meta.injection_skip_reason == "gate_closed"
     assert meta.stage2_memory_injected is True
     assert meta.stage2_memory_gate_reason == "neutral_only"
-
-
-def test_with_an_empty_store_an_exposed_sample_keeps_the_prompt_of_the_first_condition(tmp_path: Path) -> None:
-    with orchestrator(tmp_path / "store.jsonl") as memory:
-        debate, stage2, meta = injected(memory, stage1_of(NEG))
-    assert debate == stage2 == {"text": "t"}
-    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == "empty_bundle"
-    assert meta.advisory_injection_gated is False
 
 
 @pytest.mark.parametrize("cap", [0, 20, 700, 1000, 5000])
@@ -581,45 +512,27 @@ def test_the_storage_gate_keeps_novel_and_risky_samples_and_skips_the_rest(tmp_p
     assert (fourth.store_reason_tags, fourth.episode_id) == (("failure_asset",), "epi_000003")
 
 
-def test_without_the_storage_gate_everything_is_stored(tmp_path: Path) -> None:
+def test_without_the_storage_gate_everything_is_stored_and_names_its_sample(tmp_path: Path) -> None:
     plain = stage1_of(polarity="positive")
     with orchestrator(tmp_path / "store.jsonl", selective_storage=False) as memory:
-        decisions = [write(memory, f"u{n}", plain) for n in range(3)]
+        more: dict[str, Any] = {"split": "valid", "seed": 42, "used_in_eval": True}
+        decisions = [write(memory, f"u{n}", plain, index=n, **more) for n in range(3)]
     assert [d.store_reason_tags for d in decisions] == [("gate_disabled",)] * 3
     assert [d.episode_id for d in decisions] == ["epi_000001", "epi_000002", "epi_000003"]
-
-
-def test_the_provenance_of_a_stored_episode_names_its_sample(tmp_path: Path) -> None:
-    with orchestrator(tmp_path / "store.jsonl") as memory:
-        write(memory, "u5", split="valid", index=11, seed=42, used_in_eval=True)
-        entry = memory.store.get("epi_000001")
-    assert entry is not None
-    assert entry.provenance.model_dump() == {
-        "source_id": "u5",
-        "created_from_split": "valid",
-        "used_in_eval": True,
-        "sample_index": 11,
-        "seed": 42,
-        "version": "1.1",
-        "has_gold": False,
-    }
+    named = {"source_id": "u2", "created_from_split": "valid", "used_in_eval": True, "sample_index": 2, "seed": 42}
+    episode = decisions[2].episode
+    assert episode is not None
+    assert episode.provenance.model_dump() == named | {"version": "1.1", "has_gold": False}
 
 
 @pytest.mark.parametrize(
     ("code", "text", "language"),
     [
-        ("en", "맛 food", "en"),
         ("en-US", "맛 food", "en"),
         ("KO_kr", "the food", "ko"),
-        ("ko", "the food", "ko"),
-        ("other", "the food", "other"),
-        ("fr", "the food", "other"),
         ("fr-CA", "맛 food", "other"),
         (None, "the food", "en"),
-        ("unknown", "the food", "en"),
         ("unknown", "food 맛", "ko"),
-        (None, "food 맛", "ko"),
-        (None, "12 34", "other"),
     ],
 )
 def test_the_stored_language_is_the_effective_one(tmp_path: Path, code: str | None, text: str, language: str) -> None:
@@ -654,17 +567,6 @@ def test_the_stored_signature_is_that_of_the_text_and_of_the_kept_aspects(tmp_pa
     }
 
 
-def test_two_texts_of_one_signature_are_stored_as_equal_bytes_apart_from_id_and_provenance(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with orchestrator(path, selective_storage=False) as memory:
-        write(memory, "u1", text="Really the food was not okay", index=0)
-        write(memory, "u2", text="My food did not arrive hot", index=1)
-    one, two = map(json.loads, entries_of(path))
-    for line in (one, two):
-        del line["episode_id"], line["provenance"]
-    assert json.dumps(one) == json.dumps(two)
-
-
 def test_no_stored_line_holds_the_text(filled: Path) -> None:
     stored = filled.read_text(encoding="utf-8")
     for words in ("was not fine", "not fine at all", "The food"):
@@ -693,21 +595,3 @@ def test_an_episode_is_retrieved_by_the_next_sample(tmp_path: Path) -> None:
         assert read(memory, sample_id="u1").meta.retrieved_ids == ()
         write(memory, "u1")
         assert read(memory, sample_id="u2").meta.retrieved_ids == ("epi_000001",)
-
-
-def test_the_evaluating_condition_reads_like_the_silent_one(filled: Path) -> None:
-    with orchestrator(filled, "C2_eval_only") as evaluating:
-        one = read(evaluating)
-    with orchestrator(filled, "C2_silent") as silent:
-        two = read(silent)
-    assert one.slot == two.slot
-    assert one.meta.model_copy(update={"condition": "C2_silent"}) == two.meta
-
-
-def test_the_orchestrator_holds_what_it_was_given(tmp_path: Path) -> None:
-    condition = load_conditions(None).resolve("C2")
-    with MemoryStore(tmp_path / "store.jsonl") as store:
-        memory = EpisodicOrchestrator(condition, store)
-        assert memory.condition == condition
-        assert memory.store is store
-        assert memory.settings == EpisodicMemorySettings()

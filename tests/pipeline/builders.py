@@ -13,11 +13,13 @@ from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.composition import MEMORY_FORMS
-from episodic_absa.pipeline.decision import Reader
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.pipeline.stage1 import FirstAnalysis
 from episodic_absa.pipeline.supervisor import SupervisorAgent
+from episodic_absa.reader.reader import Reading, ReadPair
+from episodic_absa.reader.reading import TextLabel
+from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas.absa import (
     AspectItem,
     AspectVerdict,
@@ -42,7 +44,7 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
+from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.seed import build_review_context
 from episodic_absa.seed.patch import PatchResult, apply_patch
 from episodic_absa.vocabulary import Language, Rules
@@ -270,6 +272,7 @@ class TableReader:
         views: by term.
         finds: the pairs that it finds by itself.
         otherwise: its view of every other term.
+        label: what it makes of the whole text.
     """
 
     def __init__(
@@ -278,8 +281,9 @@ class TableReader:
         *,
         finds: Mapping[str, ReaderView] = MappingProxyType({}),
         otherwise: ReaderView | None = None,
+        label: TextLabel | None = None,
     ) -> None:
-        self._views, self._finds, self._otherwise = views, finds, otherwise
+        self._views, self._finds, self._otherwise, self._label = {**finds, **views}, finds, otherwise, label
 
     def reads(self, language: str) -> bool:
         return language in ("en", "ko")
@@ -288,14 +292,17 @@ class TableReader:
         assert text
         return self._views.get(term, self._otherwise) if self.reads(language) else None
 
-    def pairs(self, text: str, language: str) -> tuple[ReaderPair, ...]:
-        assert self.reads(language)
+    def read(self, text: str, language: Language | None = None) -> Reading:
+        if not self.reads(language or "en"):
+            return Reading("other")
         starts = {term: text.find(term) for term in self._finds}
-        return tuple(
-            ReaderPair(term, start, start + len(term), self._finds[term])
+        pairs = tuple(
+            ReadPair(term, start, start + len(term), view.polarity, view.p_of(view.polarity), "other")
             for term, start in starts.items()
             if start >= 0
+            for view in (self._finds[term],)
         )
+        return Reading(language or "en", pairs, label=self._label, label_p=0.0 if self._label is None else 0.9)
 
 
 class ScriptedBackend(RemoteFacts):
@@ -369,7 +376,7 @@ def run_sample(
     slot_name: str = "DEBATE_CONTEXT__MEMORY",
     language_code: str | None = None,
     rules: Rules = "seed",
-    reader: Reader | None = None,
+    reader: TextReader | None = None,
     referee: bool = False,
 ) -> SampleResult:
     agent = SupervisorAgent(backend, settings, debate_slot_name=slot_name, rules=rules, reader=reader, referee=referee)

@@ -6,71 +6,51 @@ from typing import Any
 
 import pytest
 from tests.pipeline import builders
-from tests.pipeline.decision.test_change_rules import voices
+from tests.pipeline.decision.test_weighing import CONSERVATIVE, candidate
 
-from episodic_absa.backends.embedded.role_answers import answer_of
+from episodic_absa.backends.embedded import answer_of
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.episodes.episode_builder import outcome_of
-from episodic_absa.pipeline.decision import load_adoption_rules
+from episodic_absa.pipeline.decision import PairChange, changes_of, weigh
 from episodic_absa.pipeline.outcomes import is_narrowly_refused, outcomes_by_reader, stage1_stands_first
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.answers import RefereeAnswer
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.schemas.role_inputs import ListedPair, RefereeInputs
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, OutcomeV1_3
 
 b: Any = builders
-NEARLY = {
-    "epm": {"judgements": [{"target": "service", "quote": "slow", "polarity": "positive"}]},
-    "stage2_atsa": {"verdicts": [{"target": "service", "quote": "slow", "verdict": "positive"}]},
-}
-"""EPM and Stage2 want the service turned round: the judge or a second speaker is missing."""
+NEARLY = {"judge": b.DEFAULT_FLIP["judge"]}
+"""The judge alone wants the service turned round."""
 STAGE1 = ["food: positive", "service: negative"]
 CHANGED = ["food: positive", "service: positive"]
 
 
-def change(kind: str, words: str, *, adopted: bool = True, reason: str = "adopted", **more: Any) -> ChangeRecord:
-    fields = {
-        "change_id": "chg_001",
-        "kind": kind,
-        "aspect_term": "food",
-        "from_polarity": None if kind == "add" else "positive",
-        "to_polarity": None if kind in ("drop", "span") else "negative",
-        "to_span": b.span_of("food") if kind in ("add", "span") else None,
-        "witnesses": voices(words),
-        "score": 1.0,
-        "adopted": adopted,
-        "reason": reason,
-    }
-    return ChangeRecord.model_validate(fields | more)
+def made(*pairs: tuple[str, Any, str]) -> tuple[PairChange, ...]:
+    """Return the changes that the conservative weights make of these candidates."""
+    return changes_of(weigh([candidate(*pair) for pair in pairs], CONSERVATIVE))
 
 
 @pytest.mark.parametrize(
-    ("record", "p_polarity", "outcome"),
+    ("pairs", "outcome"),
     [
-        (change("flip", "judge+ reader+.95"), 0.95, "confirmed"),
-        (change("flip", "judge+ reader-.95"), 0.95, "contradicted"),
-        (change("flip", "judge+ reader+.89"), 0.89, "open"),
-        (change("flip", "judge+ epm+"), 0.95, "open"),
-        (change("flip", "judge+ reader-.95", adopted=False, reason="outweighed"), 0.95, "contradicted"),
-        (change("drop", "tan+ reader+.75"), 0.95, "confirmed"),
-        (change("drop", "tan+ reader-.55"), 0.95, "contradicted"),
-        (change("drop", "tan+ judge+"), 0.95, "open"),
-        (change("add", "tan+ reader+.57"), 0.95, "confirmed"),
-        (change("add", "tan+ reader+.57"), 0.8, "open"),
-        (change("add", "tan+ reader-.95"), 0.95, "contradicted"),
-        (change("span", "review+ reader+.6"), 0.95, "confirmed"),
+        ([("food", "positive", "stage1+ judge-"), ("food", "negative", "stage1- judge+ reader+.95")], "confirmed"),
+        ([("food", "positive", "stage1+ judge-"), ("food", "negative", "stage1- judge+ reader-.05")], "contradicted"),
+        ([("food", "positive", "stage1+ judge-"), ("food", "negative", "stage1- judge+ reader+.89")], "open"),
+        ([("food", "positive", "stage1+ judge-"), ("food", "negative", "stage1- judge+ epm+")], "open"),
+        ([("food", "positive", "stage1+ tan- reader-.05")], "confirmed"),
+        ([("food", "positive", "stage1+ tan- reader+.95")], "contradicted"),
+        ([("food", "positive", "stage1+ tan- judge-")], "open"),
+        ([("food", "positive", "tan+ reader+.95")], "confirmed"),
+        ([("food", "positive", "tan+ reader-.05")], "contradicted"),
     ],
 )
-def test_a_sure_reader_confirms_or_contradicts_a_change_adopted_or_not(
-    record: ChangeRecord, p_polarity: float, outcome: str
-) -> None:
-    reader: Any = b.TableReader(otherwise=ReaderView(0.6, "negative", p_polarity))
-    (said,) = outcomes_by_reader([record], reader, b.TEXT, "en")
-    assert (said.kind, said.adopted, said.outcome) == (record.kind, record.adopted, outcome)
+def test_a_sure_reader_confirms_or_contradicts_a_change_made_or_not(pairs: Any, outcome: str) -> None:
+    changes = made(*pairs)
+    said = outcomes_by_reader(changes)[-1]
+    assert (said.kind, said.adopted, said.outcome) == (changes[-1].kind, changes[-1].is_made, outcome)
     assert said.outcome_by == (None if outcome == "open" else "reader")
 
 
@@ -104,7 +84,7 @@ def test_no_risk_and_no_drop_makes_a_success(tmp_path: Path) -> None:
         "judge": {"decisions": [{"target": "service", "quote": "slow", "decision": "drop"}], "label": "positive"},
     }
     _, result, episode = run(tmp_path, b.DEFAULT_RISKY, dropping)
-    assert [(change.kind, change.adopted) for change in result.changes] == [("drop", True)]
+    assert [(entry.what, entry.applied) for entry in result.patch_log] == [("drop", True)]
     assert episode.evaluation.risk_after.severity_sum < episode.evaluation.risk_before.severity_sum
     assert episode.outcome == OutcomeV1_3(by="reader", value="neutral")
     assert [(change.kind, change.adopted) for change in episode.changes] == [("drop", True)]
@@ -123,40 +103,38 @@ def test_the_referee_sees_two_lists_whose_places_the_uid_fixes(tmp_path: Path, u
     assert json.loads(backend.asked("referee").prompt.user) == {"text": b.TEXT, "A": lists[0], "B": lists[1]}
     assert [ask.role for ask in backend.asks].count("referee") == 1
     assert episode.outcome == OutcomeV1_3(by="referee", value="success")
-    assert [(change.outcome, change.outcome_by) for change in result.changes] == [("confirmed", "referee")]
+    judged = [(pair.outcome, pair.outcome_by) for pair in result.candidates if pair.outcome]
+    assert judged == [("confirmed", "referee")]
     other = "A" if changed == "B" else "B"
     _, _, harmed = run(tmp_path / "other", b.DEFAULT_FLIP, said(other), uid=uid, referee=True)
     assert (harmed.outcome.value, failed(harmed)) == ("harm", True)
 
 
-def test_the_referee_is_asked_only_about_adopted_and_narrowly_refused_changes(tmp_path: Path) -> None:
+def test_the_referee_is_asked_only_about_made_and_narrowly_refused_changes(tmp_path: Path) -> None:
     stage1s = "A" if stage1_stands_first("u1") else "B"
     nearly, _, episode = run(tmp_path / "nearly", NEARLY, said(stage1s), referee=True)
     assert "referee" in nearly.roles
     assert [change.adopted for change in episode.changes] == [False]
     assert episode.outcome == OutcomeV1_3(by="reader", value="neutral")
-    alone, _, _ = run(tmp_path / "alone", {"epm": NEARLY["epm"]}, referee=True)
     plain, _, _ = run(tmp_path / "plain", b.DEFAULT_RISKY, referee=True)
     unwanted, _, _ = run(tmp_path / "unwanted", b.DEFAULT_FLIP)
-    assert not any("referee" in backend.roles for backend in (alone, plain, unwanted))
+    assert not any("referee" in backend.roles for backend in (plain, unwanted))
 
 
 def test_an_undecided_referee_leaves_the_reader_its_word(tmp_path: Path) -> None:
-    reader = b.TableReader(otherwise=ReaderView(0.6, "positive", 0.95))
+    reader = b.TableReader(finds={"service": ReaderView(0.98, "positive", 0.98)})
     _, _, equal = run(tmp_path / "equal", b.DEFAULT_FLIP, said("equal"), referee=True, reader=reader)
     assert equal.outcome == OutcomeV1_3(by="reader", value="success")
 
 
-def test_a_change_is_narrowly_refused_if_two_want_it_and_one_more_would_do() -> None:
-    rules = load_adoption_rules()
+def test_a_proposed_change_is_narrowly_refused_if_the_probability_of_its_pair_is_in_doubt() -> None:
+    def narrowly(*pairs: tuple[str, Any, str]) -> bool:
+        return is_narrowly_refused(made(*pairs)[-1], CONSERVATIVE)
 
-    def narrowly(words: str, reason: str = "no_judge_nor_two_speakers") -> bool:
-        return is_narrowly_refused(change("flip", words, adopted=False, reason=reason), rules)
-
-    assert narrowly("epm+ review+")
-    assert not narrowly("epm+", "one_witness")
-    assert not narrowly("epm+ review+ reader-.6")
-    assert not narrowly("judge+ epm+", "creates_conflict")
+    assert narrowly(("food", "positive", "stage1+ judge-"))
+    assert not narrowly(("food", "positive", "stage1+ judge- epm+ reader+.9"))
+    assert not narrowly(("food", "positive", "stage1+ judge- epm-"))
+    assert not narrowly(("food", "positive", "tan+ reader-.05"))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import BackendUnavailableError
+from episodic_absa.final_tuples import pairs
 from episodic_absa.pipeline.composition import build_pipeline
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.schemas.absa import Sample
@@ -72,7 +73,7 @@ def final_pairs(result: Any) -> list[tuple[str, str | None]]:
     return [(pair.aspect_term, pair.polarity) for pair in result.final_result.final_tuples]
 
 
-def test_validator2_is_asked_last_and_only_where_a_change_was_adopted(tmp_path: Path) -> None:
+def test_validator2_is_asked_last_and_only_where_a_proposed_change_is_in(tmp_path: Path) -> None:
     backend, result = run(tmp_path, b.DEFAULT_FLIP)
     assert backend.roles[8:] == ["stage2_validator"]
     assert len(result.calls) == 9
@@ -80,7 +81,7 @@ def test_validator2_is_asked_last_and_only_where_a_change_was_adopted(tmp_path: 
     assert (result.moderator.selected_stage, result.adoption.adopt) == ("stage2", True)
     refused, result = run(tmp_path, {"epm": b.DEFAULT_FLIP["epm"]})
     assert "stage2_validator" not in refused.roles
-    assert [(change.adopted, change.reason) for change in result.changes] == [(False, "one_witness")]
+    assert [(pair.is_in, pair.reason) for pair in result.candidates if not pair.is_of_stage1] == [(False, "one_agent")]
     assert (result.moderator.selected_stage, result.adoption.adopt) == ("stage1", False)
 
 
@@ -126,15 +127,16 @@ def test_a_second_round_sees_the_claims_of_the_first(tmp_path: Path) -> None:
         {"stage2_atsa": {"verdicts": [{"target": "food", "quote": "great", "verdict": "neutral"}]}},
     ],
 )
-def test_without_an_adopted_change_the_final_sentiments_are_those_of_stage1(tmp_path: Path, answers: Any) -> None:
+def test_one_agent_alone_changes_no_pair(tmp_path: Path, answers: Any) -> None:
     _, result = run(tmp_path, answers)
-    assert not any(change.adopted for change in result.changes)
-    assert result.final_sentiments == result.stage1.atsa.sentiments
-    assert result.final_result.final_tuples == result.final_result.stage1_tuples
+    assert final_pairs(result) == [("food", "positive"), ("service", "negative")]
+    assert (result.moderator.selected_stage, result.stage2.accepted_changes) == ("stage1", ())
+    confidences = {pair.aspect_term: pair.p for pair in result.candidates if pair.is_in}
+    assert {pair.aspect_term: pair.confidence for pair in result.final_result.final_tuples} == confidences
 
 
 @pytest.mark.parametrize(
-    ("answers", "kind", "pairs"),
+    ("answers", "kind", "expected"),
     [
         (b.DEFAULT_FLIP, "flip", [("food", "positive"), ("service", "positive")]),
         (
@@ -157,14 +159,16 @@ def test_without_an_adopted_change_the_final_sentiments_are_those_of_stage1(tmp_
         ),
     ],
 )
-def test_an_adopted_change_of_each_kind_selects_stage2(tmp_path: Path, answers: Any, kind: str, pairs: Any) -> None:
-    reader = b.TableReader(otherwise=ReaderView(P_TARGET, "positive", P_POLARITY)) if kind == "add" else None
+def test_a_made_change_of_each_kind_selects_stage2(tmp_path: Path, answers: Any, kind: str, expected: Any) -> None:
+    sure = {"price": ReaderView(0.9, "positive", 0.9)}
+    reader = b.TableReader(finds=sure) if kind == "add" else None
     _, result = run(tmp_path, answers, reader=reader)
-    assert [change.kind for change in result.changes if change.adopted] == [kind]
+    assert [entry.what for entry in result.patch_log if entry.applied] == [kind]
+    assert [change.reasoning.split()[0] for change in result.stage2.accepted_changes] == [kind]
     assert result.moderator.selected_stage == "stage2"
-    assert final_pairs(result) == pairs
-    line = result.to_output()
-    assert [change["adopted"] for change in line["changes"]] == [change.adopted for change in result.changes]
+    assert final_pairs(result) == expected
+    recorded = result.to_output()["decision"]["candidates"]
+    assert {(pair["aspect_term"], pair["polarity"]) for pair in recorded if pair["is_in"]} == set(expected)
 
 
 def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Path) -> None:
@@ -172,13 +176,10 @@ def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Pat
     backend, result = run(
         tmp_path,
         {"tan": {"targets": named}},
-        reader=b.TableReader(otherwise=ReaderView(P_TARGET, "neutral", P_POLARITY)),
+        reader=b.TableReader(finds={"price": ReaderView(0.9, "neutral", 0.9)}),
     )
-    (added,) = [change for change in result.changes if change.kind == "add"]
-    assert (added.aspect_term, added.to_polarity, added.adopted, added.is_polarity_of_reader) == (
-        *("price", "neutral"),
-        *(True, True),
-    )
+    (added,) = [pair for pair in result.candidates if pair.is_polarity_of_reader and pair.is_in]
+    assert (added.aspect_term, added.polarity) == ("price", "neutral")
     assert ("price", "neutral") in final_pairs(result)
     assert all("price: " not in prompt for prompt in prompts_of(backend).values())
 
@@ -189,10 +190,10 @@ def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path
     backend, result = run(
         tmp_path, b.DEFAULT_FLIP, reader=b.TableReader(otherwise=ReaderView(P_TARGET, polarity, P_POLARITY))
     )
-    (change,) = result.to_output()["changes"]
-    (reader,) = [witness for witness in change["witnesses"] if witness["who"] == "reader"]
-    assert (reader["stance"], reader["p"]) == ("for" if polarity == "positive" else "against", P_POLARITY)
-    assert change["adopted"] is (polarity == "positive")
+    (turned,) = [pair for pair in result.candidates if (pair.aspect_term, pair.polarity) == ("service", "positive")]
+    (reader,) = [witness for witness in turned.witnesses if witness.who == "reader"]
+    assert reader.p == round(ReaderView(P_TARGET, polarity, P_POLARITY).p_of("positive"), 3)
+    assert turned.is_in is (polarity == "positive")
     for ask in backend.asks:
         for number in (P_TARGET, P_POLARITY):
             assert str(number) not in ask.prompt.system + ask.prompt.user
@@ -251,7 +252,7 @@ def test_the_embedded_engine_leaves_a_plain_review_as_stage1_has_it(tmp_path: Pa
     assert sorted(ask.role for ask in backend.asks) == sorted(ALWAYS_ASKED)
     assert {ask.prompt.name.rpartition(".")[2] for ask in backend.asks} == {language}
     assert len(final_pairs(result)) == 2
-    assert result.final_sentiments == result.stage1.atsa.sentiments
+    assert pairs(result.final_result.final_tuples) == pairs(result.final_result.stage1_tuples)
     assert result.moderator.selected_stage == "stage1"
 
 
@@ -260,9 +261,9 @@ def test_the_embedded_engine_proposes_no_change_and_its_reader_is_no_witness_of_
     tmp_path: Path, text: str
 ) -> None:
     backend, result = run_embedded(tmp_path, text)
-    assert result.changes == ()
+    assert {witness.who for pair in result.candidates for witness in pair.witnesses} <= {"stage1"}
     assert "stage2_validator" not in {ask.role for ask in backend.asks}
-    assert result.final_sentiments == result.stage1.atsa.sentiments
+    assert pairs(result.final_result.final_tuples) == pairs(result.final_result.stage1_tuples)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.pipeline.test_prompts import COMPUTED, property_names
 from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Answer, Ask, OutputT
 from episodic_absa.conditions import load_condition
-from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings, Stage1Settings
+from episodic_absa.schemas.pipeline_settings import PipelineSettings, Stage1Settings
 from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.schemas.run_files.output_line import OutputLine
 
@@ -43,10 +43,15 @@ class VotingBackend(builders.ScriptedBackend):
         return await super().answer(ask)
 
 
-SURE = {"food": ReaderView(0.8, "positive", 0.95), "service": ReaderView(0.8, "negative", 0.95)}
+SURE = {"food": ReaderView(0.95, "positive", 0.98), "service": ReaderView(0.95, "negative", 0.98)}
 """Agrees with the pairs of DEFAULT_ANSWERS."""
-DOUBTED = {**SURE, "service": ReaderView(0.1, "negative", 0.95)}
-"""Holds the service to be no target."""
+DOUBTED = {**SURE, "service": ReaderView(0.4, "negative", 0.9)}
+"""Hardly holds the service to be a target."""
+
+
+def reading(views: Any = SURE) -> Any:
+    """Return a reader that names these terms, sure of the label."""
+    return builders.TableReader(finds=views, label="mixed")
 
 
 def run(tmp_path: Path, *answers: Any, backend: Any = None, condition: str = "C1", **settings: Any) -> tuple[Any, Any]:
@@ -65,6 +70,7 @@ def final_pairs(result: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("answers", "settings", "roles"),
     [
+        ({}, {"effort": "reader"}, []),
         ({}, {"effort": "one_call"}, ["joint"]),
         (b.DEFAULT_FLIP, {"effort": "one_call"}, ["joint"]),
         ({}, {"effort": "one_call", "votes": 4}, ["joint"] * 4),
@@ -80,8 +86,7 @@ def test_each_effort_asks_exactly_its_questions(tmp_path: Path, answers: Any, se
     backend, result = run(tmp_path, answers, **settings)
     assert Counter(backend.roles) == Counter(roles)
     assert [call.agent for call in result.calls] == backend.roles
-    assert result.second_look is None
-    assert "second_look" not in result.to_output()
+    assert result.decision.reach is None
 
 
 def test_two_asks_of_stage1_request_nothing_that_the_program_computes_and_are_mapped_by_terms(tmp_path: Path) -> None:
@@ -93,10 +98,10 @@ def test_two_asks_of_stage1_request_nothing_that_the_program_computes_and_are_ma
     assert backend.asks[-1] == joint.asks[-1]
 
 
-@pytest.mark.parametrize("condition", ["adaptive", "stage1_only", "one_call", "one_call_votes"])
+@pytest.mark.parametrize("condition", ["reader_only", "adaptive", "stage1_only", "one_call", "one_call_votes"])
 def test_the_shipped_conditions_ask_what_their_overlays_say(tmp_path: Path, condition: str) -> None:
-    asks_n = {"adaptive": 2, "stage1_only": 2, "one_call": 1, "one_call_votes": 5}
-    backend, _ = run(tmp_path, condition=condition, reader=builders.TableReader(SURE))
+    asks_n = {"reader_only": 0, "adaptive": 0, "stage1_only": 2, "one_call": 1, "one_call_votes": 5}
+    backend, _ = run(tmp_path, condition=condition, reader=reading())
     assert len(backend.asks) == asks_n[condition]
 
 
@@ -116,147 +121,77 @@ def test_one_ask_is_made_with_the_seed_of_the_run_at_the_temperature_of_the_back
     assert {ask.temperature for ask in whole.asks} == {None}
 
 
-@pytest.mark.parametrize("effort", ["stage1", "one_call"])
-def test_without_a_second_look_stage1_stands_though_the_reader_doubts_it(tmp_path: Path, effort: str) -> None:
-    against = {**SURE, "service": ReaderView(0.05, "positive", 0.99)}
-    proposals = {"validator": {"risks": [{"quote": "slow", "type": "POLARITY_MISMATCH"}], "label": "positive"}}
-    _, result = run(tmp_path, b.DEFAULT_FLIP, proposals, effort=effort, reader=builders.TableReader(against))
-    assert result.changes == ()
-    assert [id(item) for item in result.final_sentiments] == [id(item) for item in result.stage1.atsa.sentiments]
-    assert result.final_result.final_tuples == result.final_result.stage1_tuples
-    assert final_pairs(result) == [("food", "positive"), ("service", "negative")]
-    assert (result.moderator.selected_stage, result.label) == ("stage1", "mixed")
-    assert (result.debate, result.stage2.ate_reviews, result.stage2.atsa_reviews) == (None, (), ())
+@pytest.mark.parametrize("effort", ["reader", "one_call", "stage1", "adaptive", "full"])
+def test_every_effort_ends_in_the_same_decision(tmp_path: Path, effort: str) -> None:
+    reader = reading({**SURE, "price": ReaderView(0.99, "positive", 0.99)})
+    _, result = run(tmp_path, effort=effort, reader=reader)
+    assert final_pairs(result) == [("food", "positive"), ("service", "negative"), ("price", "positive")]
+    assert (result.label, result.moderator.applied_rules) == ("mixed", ("P",))
+    own = effort in ("reader", "adaptive")
+    assert result.decision.weights == ("reader" if own else "conservative")
+    assert result.moderator.selected_stage == ("stage1" if own else "stage2")
+    # What the reader alone adds is no change that the model proposed.
+    assert result.patch_log == ()
+    assert len(result.stage2.accepted_changes) == (0 if own else 1)
+
+
+def test_the_reader_alone_answers_with_its_own_pairs_and_probabilities(tmp_path: Path) -> None:
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, effort="reader", reader=reading(DOUBTED))
+    assert backend.roles == []
+    confidences = {aspect.term: (aspect.polarity, aspect.confidence) for aspect in result.aspects}
+    assert confidences == {"food": ("positive", 0.931), "service": ("negative", 0.36)}
+    assert result.aspects[0].evidence
+
+
+def test_the_reader_alone_leaves_a_text_of_another_language_unread(tmp_path: Path) -> None:
+    _, result = run(tmp_path, effort="reader", reader=reading(), language_code="de")
+    assert (result.label, result.aspects) == ("", ())
+    assert "no model was asked" in result.moderator.decision_reason
+
+
+def test_the_reader_alone_needs_the_reader() -> None:
+    with pytest.raises(ValueError, match="leave reader: false out"):
+        PipelineSettings(effort="reader", reader=False)
 
 
 @pytest.mark.parametrize(
-    ("views", "finds", "look", "stakes", "again"),
+    ("views", "answers", "reach", "roles"),
     [
-        (SURE, SURE, "none", (), []),
-        ({}, {}, "none", (), []),
-        ({**SURE, "service": ReaderView(0.8, "positive", 0.6)}, {}, "none", (), []),
-        (SURE, {"price": ReaderView(0.4, "positive", 0.9)}, "none", (), []),
-        (DOUBTED, {}, "targets", ("doubted_target",), TARGETS),
-        ({**SURE, "service": ReaderView(0.8, "positive", 0.95)}, {}, "whole", ("doubted_polarity",), WHOLE),
-        (
-            {**SURE, "service": ReaderView(0.1, "positive", 0.95)},
-            {"price": ReaderView(0.9, "positive", 0.9)},
-            "whole",
-            ("doubted_polarity", "doubted_target", "missed_target"),
-            WHOLE,
-        ),
+        (SURE, {}, "reader", []),
+        ({}, {}, "reader", []),
+        (DOUBTED, {}, "stage1", ["joint", "validator"]),
+        ({**SURE, "service": ReaderView(0.4, "positive", 0.9)}, {}, "full", ["joint", "validator", *WHOLE]),
     ],
 )
-def test_adaptive_asks_again_only_about_what_the_reader_doubts(
-    tmp_path: Path, views: Any, finds: Any, look: str, stakes: Any, again: list[str]
+def test_adaptive_asks_further_only_where_a_pair_is_in_doubt(
+    tmp_path: Path, views: Any, answers: Any, reach: str, roles: list[str]
 ) -> None:
-    backend, result = run(tmp_path, effort="adaptive", reader=builders.TableReader(views, finds=finds))
-    assert Counter(backend.roles) == Counter(["joint", "validator", *again])
+    backend, result = run(tmp_path, answers, effort="adaptive", reader=reading(views))
+    assert (result.decision.reach, Counter(backend.roles)) == (reach, Counter(roles))
     line = OutputLine.model_validate({**result.to_output(), "sample_index": 0})
-    assert line.second_look is not None
-    for recorded in (result.second_look, line.second_look):
-        assert (recorded.look, recorded.stakes) == (look, stakes)
+    assert line.decision == result.decision
 
 
-def test_for_a_missed_target_nobody_is_asked_about_polarities(tmp_path: Path) -> None:
-    finding = builders.TableReader(SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
-    backend, result = run(tmp_path, effort="adaptive", reader=finding)
-    assert (result.second_look.look, result.second_look.stakes) == ("targets", ("missed_target",))
-    assert backend.roles[:3] == ["joint", "validator", "tan"]
-    assert set(backend.roles[3:]) <= {"stage2_ate"}
+def test_without_a_reader_adaptive_asks_the_model_first(tmp_path: Path) -> None:
+    for more in ({"reader": None}, {"reader": reading(), "language_code": "de"}):
+        backend, result = run(tmp_path, effort="adaptive", **more)
+        assert backend.roles[:2] == ["joint", "validator"]
+        assert result.decision.reach in ("stage1", "full")
 
 
-@pytest.mark.parametrize(
-    ("answers", "text", "stakes", "again"),
-    [
-        ({}, b.TEXT, (), []),
-        (b.DEFAULT_RISKY, b.TEXT, ("validator",), WHOLE),
-        (
-            {"joint": {"pairs": [{"term": "food", "polarity": "positive"}, {"term": "food", "polarity": "negative"}]}},
-            b.TEXT,
-            ("conflict",),
-            WHOLE,
-        ),
-    ],
-)
-def test_without_a_reader_the_gates_say_what_is_at_stake(
-    tmp_path: Path, answers: Any, text: str, stakes: Any, again: list[str]
-) -> None:
-    backend, result = run(tmp_path, answers, effort="adaptive", text=text)
-    assert set(stakes) <= set(result.second_look.stakes)
-    assert bool(stakes) is bool(result.second_look.stakes)
-    assert Counter(backend.roles) == Counter(["joint", "validator", *again])
-
-
-def test_a_reader_that_does_not_know_the_language_leaves_the_decision_to_the_gates(tmp_path: Path) -> None:
-    doubting = builders.TableReader({"food": ReaderView(0.0, "negative", 1.0)})
-    _, result = run(tmp_path, effort="adaptive", reader=doubting, language_code="de")
-    assert (result.language, result.second_look.look) == ("other", "none")
-
-
-def test_a_look_at_the_targets_adopts_a_drop_and_asks_for_no_risks_of_it(tmp_path: Path) -> None:
-    backend, result = run(tmp_path, DROPPED, effort="adaptive", reader=builders.TableReader(DOUBTED))
-    assert set(backend.roles[2:]) - {"stage2_ate"} == {"tan"}
-    assert [(change.kind, change.adopted) for change in result.changes] == [("drop", True)]
-    assert final_pairs(result) == [("food", "positive")]
-    _, whole = run(tmp_path, DROPPED, reader=builders.TableReader(DOUBTED))
-    assert whole.final_result.final_tuples == result.final_result.final_tuples
-
-
-def test_a_whole_adaptive_look_decides_as_full_does(tmp_path: Path) -> None:
-    views = {**SURE, "service": ReaderView(0.8, "positive", 0.95)}
-    asked, result = run(tmp_path, b.DEFAULT_FLIP, effort="adaptive", reader=builders.TableReader(views))
-    full, whole = run(tmp_path, b.DEFAULT_FLIP, reader=builders.TableReader(views))
+def test_an_adaptive_pipeline_that_asks_everybody_decides_as_full_does(tmp_path: Path) -> None:
+    views = {**SURE, "service": ReaderView(0.4, "positive", 0.9)}
+    asked, result = run(tmp_path, b.DEFAULT_FLIP, effort="adaptive", reader=reading(views))
+    full, whole = run(tmp_path, b.DEFAULT_FLIP, reader=reading(views))
     assert asked.roles == full.roles[:-1]
     assert full.roles[-1] == "stage2_validator"
-    assert (result.changes, result.final_result.final_tuples) == (whole.changes, whole.final_result.final_tuples)
+    assert (result.candidates, result.final_result.final_tuples) == (whole.candidates, whole.final_result.final_tuples)
 
 
-def test_a_look_at_the_targets_without_tan_leaves_the_debate_empty(tmp_path: Path) -> None:
-    backend, result = run(
-        tmp_path, effort="adaptive", reader=builders.TableReader(DOUBTED), debate=DebateSettings(order=("epm", "cj"))
-    )
-    assert backend.roles == ["joint", "validator", "stage2_ate"]
-    assert result.debate.turns == ()
-
-
-@pytest.mark.parametrize(("visible_to", "chars_are_shown"), [(("tan",), True), (("epm", "judge"), False)])
-def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
-    tmp_path: Path, visible_to: Any, chars_are_shown: bool
-) -> None:
-    store = tmp_path / "store.jsonl"
-    b.run_default_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
-    _, result = run(
-        tmp_path,
-        b.DEFAULT_RISKY,
-        condition="C2",
-        effort="adaptive",
-        reader=builders.TableReader(DOUBTED),
-        debate=DebateSettings(memory_visible_to=visible_to),
-    )
-    assert result.second_look.look == "targets"
-    shown_to = [call.agent for call in result.calls if call.memory_slot_present]
-    assert ("tan" in shown_to) is chars_are_shown
-    assert result.memory.memory_debate_slot_present_for == (("tan",) if chars_are_shown else ())
-    assert (result.memory.prompt_injection_chars > 0) is chars_are_shown
-    assert result.memory.stage2_memory_injected is ("stage2_ate" in shown_to)
-
-
-@pytest.mark.parametrize("answers", [{}, DROPPED])
-def test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked(tmp_path: Path, answers: Any) -> None:
-    store = tmp_path / "store.jsonl"
-    b.run_default_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
-    reader = builders.TableReader(DOUBTED if answers else SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
-    _, result = run(tmp_path, b.DEFAULT_RISKY, answers, condition="C2", effort="adaptive", reader=reader)
-    assert result.memory.retrieved_k == 1
-    shown = [call.agent for call in result.calls if call.memory_slot_present and call.stage == "stage2"]
-    assert result.memory.stage2_memory_injected is bool(shown)
-    assert (result.memory.stage2_memory_prompt_injection_chars > 0) is bool(shown)
-    assert (result.memory.stage2_injection_skip_reason == "") is bool(shown)
-
-
-def test_adaptive_reads_memory_only_for_samples_that_it_looks_at_again(tmp_path: Path) -> None:
-    _, plain = run(tmp_path, condition="C2", effort="adaptive", reader=builders.TableReader(SURE))
-    assert (plain.memory.retrieval_calls, plain.second_look.look) == (0, "none")
-    _, doubted = run(tmp_path, condition="C2", effort="adaptive", reader=builders.TableReader(DOUBTED))
-    assert (doubted.memory.retrieval_calls, doubted.second_look.look) == (1, "targets")
+@pytest.mark.parametrize(
+    ("views", "is_read"),
+    [(SURE, False), (DOUBTED, False), ({**SURE, "service": ReaderView(0.4, "positive", 0.9)}, True)],
+)
+def test_adaptive_reads_memory_only_for_samples_that_it_debates(tmp_path: Path, views: Any, is_read: bool) -> None:
+    _, result = run(tmp_path, condition="C2", effort="adaptive", reader=reading(views))
+    assert result.memory.retrieval_calls == int(is_read)

@@ -9,7 +9,6 @@ from tests.pipeline import builders
 from episodic_absa.errors import ConfigError
 from episodic_absa.pipeline.gate_reading import SHIPPED_GATES, GateReading, load_gate_rules
 from episodic_absa.schemas.absa import StructuralRisk, ValidatorOutput
-from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.vocabulary import Language, RiskId
 
@@ -142,12 +141,3 @@ def test_a_file_of_thresholds_with_a_mistake_names_its_key(tmp_path: Path) -> No
     path.write_text(SHIPPED_GATES.read_text(encoding="utf-8").replace("0.6", "7"), encoding="utf-8")
     with pytest.raises(ConfigError, match="unsure_below"):
         load_gate_rules(path)
-
-
-def test_a_cue_is_at_stake_for_adaptive_effort_only_where_no_reader_is_heard(tmp_path: Path) -> None:
-    adaptive = PipelineSettings(effort="adaptive")
-    for reader, look in ((builders.TableReader(SURE), "none"), (None, "whole")):
-        result = b.run_default_sample(
-            b.default_backend(), tmp_path / "s.jsonl", text=CUED, reader=reader, settings=adaptive
-        )
-        assert (result.second_look.look, reasons(result)[0]) == (look, ("structure",))

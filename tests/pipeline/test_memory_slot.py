@@ -318,7 +318,7 @@ def test_a_slot_can_be_named_like_no_key_of_any_prompt(tmp_path: Path) -> None:
         "atsa": {"judgements": [{"target": "food", "quote": "great", "polarity": "positive"}]},
         # An adopted change lets Validator2 be asked, too.
         "judge": {"decisions": [{"target": "food", "quote": "great", "decision": "negative"}], "label": None},
-        "cj": {"wrong": [{"target": "food", "quote": "great", "should_be": "negative"}]},
+        "epm": {"judgements": [{"target": "food", "quote": "great", "polarity": "negative"}]},
     }
     seed, joint, split = b.ScriptedBackend(b.RISKY_ANSWERS), b.default_backend(apart), b.default_backend(apart)
     twice = DebateSettings(rounds=2)

@@ -5,7 +5,7 @@ from typing import get_args
 
 import tests.pipeline.builders as b
 
-from episodic_absa.backends.embedded.role_answers import FORMS
+from episodic_absa.backends.embedded import FORMS
 from episodic_absa.pipeline.debate import PERSONAS
 from episodic_absa.pipeline.prompt_files import PROMPT_FILES, prompt_versions
 from episodic_absa.pipeline.roles import ROLE_SPECS, SEED_ROLES

@@ -45,10 +45,9 @@ def test_a_witness_whose_answer_cannot_be_read_is_silent_and_its_call_is_recorde
     result = b.run_default_sample(backend, tmp_path / "store.jsonl")
     assert {call.agent: call.error for call in result.calls if call.error} == {role: "BackendResponseError"}
     assert [call.agent for call in result.calls] == backend.roles
-    # EPM and the judge ask for the flip: without either of them nothing is adopted, and Validator2 is not asked.
+    # EPM and the judge ask for the flip: without either of them no change is made, and Validator2 is not asked.
     assert len(backend.roles) == (8 if role in ("epm", "judge") else 9)
-    witnesses = [witness for change in result.changes for witness in change.witnesses if witness.stance != "silent"]
-    assert role not in {witness.who for witness in witnesses}
+    assert role not in {witness.who for pair in result.candidates for witness in pair.witnesses}
     said = {
         "validator": not result.stage1.validator.structural_risks,
         "judge": not result.debate.summary.final_patch,
@@ -64,9 +63,9 @@ def test_a_witness_whose_answer_cannot_be_read_is_silent_and_its_call_is_recorde
 
 def test_a_sample_whose_witnesses_are_all_silent_is_exactly_stage1(tmp_path: Path) -> None:
     result = b.run_default_sample(failing(*WITNESSES), tmp_path / "store.jsonl")
-    assert result.changes == ()
-    assert [id(item) for item in result.final_sentiments] == [id(item) for item in result.stage1.atsa.sentiments]
-    assert len(result.final_sentiments) == 2
+    assert all(pair.is_in and pair.is_of_stage1 for pair in result.candidates)
+    assert len(result.final_sentiments) == len(result.stage1.atsa.sentiments) == 2
+    assert result.moderator.selected_stage == "stage1"
 
 
 @pytest.mark.parametrize(

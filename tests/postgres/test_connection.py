@@ -1,12 +1,8 @@
 """Connections to a real server: what is checked, and what a refusal says."""
 
-import socket
-import struct
 import sys
-import threading
 
 import pytest
-from tests.extras import require_extra
 from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
 
 from episodic_absa.errors import DatabaseError, MissingExtraError
@@ -67,32 +63,3 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'episodic-absa\[postgres\]'"):
         connect(PostgresLocation.parse("postgresql://db.example/absa"))
-
-
-def old_server(listener: socket.socket) -> None:
-    """Let one client in and say that this is version 12."""
-    client, _ = listener.accept()
-    with client:
-        while True:
-            length, code = struct.unpack("!II", client.recv(8, socket.MSG_WAITALL))
-            client.recv(length - 8, socket.MSG_WAITALL)
-            if code == 196_608:  # the version of the protocol; all else asks for encryption
-                break
-            client.sendall(b"N")
-        facts = {"server_version": "12.22", "server_encoding": "UTF8", "client_encoding": "UTF8"}
-        told = b"R" + struct.pack("!II", 8, 0)
-        for name, value in facts.items():
-            pair = f"{name}\0{value}\0".encode()
-            told += b"S" + struct.pack("!I", len(pair) + 4) + pair
-        client.sendall(told + b"Z" + struct.pack("!I", 5) + b"I")
-        client.recv(1024)
-
-
-def test_a_server_that_is_too_old_is_refused() -> None:
-    require_extra("postgres")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=old_server, args=[listener])
-        thread.start()
-        said = refusal(f"postgresql://127.0.0.1:{listener.getsockname()[1]}/absa")
-        thread.join()
-    assert "is PostgreSQL 12; version 13 or later is needed" in said

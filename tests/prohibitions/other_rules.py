@@ -50,8 +50,9 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "memory: the condition reaches it unchanged",
-        "backend=self._backend, condition=cell.condition, store=live",
-        'backend=self._backend, condition=cell.condition.model_copy(update={"exposed_to_stage2": False}), store=live',
+        "backend=self._context.backend, condition=cell.condition, store=live",
+        "backend=self._context.backend, store=live, "
+        'condition=cell.condition.model_copy(update={"exposed_to_stage2": False})',
         "runs/records/test_manifest.py::test_the_memory_obeys_the_condition_of_the_block_unchanged",
     ),
     mutant(

@@ -263,17 +263,17 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "an English cue is a whole word",
-        "def _english_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:\n    for word in words:\n"
+        "def _whole_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:\n    for word in words:\n"
         '        yield word, f"{_WORD_START}{re.escape(word)}{_WORD_END}"',
-        "def _english_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:\n    for word in words:\n"
+        "def _whole_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:\n    for word in words:\n"
         '        yield word, f"{_WORD_START}{re.escape(word)}"',
         "language/test_cues.py::test_english_negation_is_word_bounded",
         entry=19,
     ),
     mutant(
         "a Korean adverb negates only a predicate behind it",
-        'f"{_WORD_START}{others}{re.escape(adverb.form)}(?:{_WORD_END}|{_any_of(adverb.stems)})"',
-        'f"{_WORD_START}{others}{re.escape(adverb.form)}"',
+        "f\"{_WORD_START}{others}{form}(?:{_WORD_END}|{_any_of(adverb['stems'])})\"",
+        'f"{_WORD_START}{others}{form}"',
         "language/test_cues.py::test_korean_words_that_only_look_negative_are_left_alone",
         entry=19,
     ),
@@ -430,7 +430,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "another configuration does not continue a run",
         "if known.cfg_hash != self._manifest.cfg_hash and not self._has_other_build(known):",
         "if known.run_id != self._manifest.run_id:",
-        "runs/test_cell_run.py::test_a_cell_of_another_configuration_is_refused_also_without_its_grid",
+        "runs/test_store_rules.py::test_a_changed_initial_store_is_another_configuration",
         entry=27,
     ),
     mutant(
@@ -537,7 +537,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "an answer that breaks the program fails its sample only",
         "        except _UNEXPECTED as error:\n            if not asking.calls:\n                raise\n",
         "        except _UNEXPECTED as error:\n            if asking.calls:\n                raise\n",
-        "runs/test_redone_samples.py::test_an_unexpected_error_behind_an_answer_fails_its_sample_only",
+        "runs/test_redone_samples.py::test_an_unexpected_error_of_a_backend_fails_its_sample_only_and_is_laid_at_its_door",
         entry=34,
     ),
     mutant(

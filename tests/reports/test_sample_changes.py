@@ -1,4 +1,4 @@
-"""The sample view lists the changes of rules v3 with their witnesses; without text it quotes nothing."""
+"""The sample view lists the candidates of rules v3 with their witnesses; without text it quotes nothing."""
 
 import re
 from pathlib import Path
@@ -12,8 +12,8 @@ import episodic_absa
 from episodic_absa.analysis import load_run
 from episodic_absa.reports.run_report import REPORT, write_pages
 from episodic_absa.schemas.absa import ModeratorOutput
-from episodic_absa.schemas.run_files.change_record import ChangeReason
-from episodic_absa.vocabulary import POLARITIES, Look, ModeratorRule, Stake
+from episodic_absa.schemas.run_files.candidate_record import WITNESSES, CandidateReason
+from episodic_absa.vocabulary import POLARITIES, ModeratorRule, Reach
 
 WORDS = Path(episodic_absa.__file__).parent / "reports" / "assets" / "words.js"
 
@@ -35,41 +35,33 @@ def values_on(path: Path, key: str) -> list[Any]:
     return lists
 
 
-def test_a_change_stands_on_the_page_with_its_decision_and_witnesses(default_grid: Path) -> None:
-    changes = values_on(default_grid / REPORT, "changes")
-    assert [] in changes
-    (change,) = next(listed for listed in changes if listed and listed[0][5])
-    kind, term, old, new, new_term, adopted, reason, witnesses = change
-    assert (kind, term, new, new_term) == ("drop", "주민센터", None, "")
-    assert old in POLARITIES
-    assert (adopted, reason) == (True, "adopted")
-    assert {who for who, stance, *_ in witnesses if stance == "for"} >= {"tan", "judge"}
-    assert "silent" not in {stance for _, stance, *_ in witnesses}
+def test_a_candidate_stands_on_the_page_with_its_decision_and_witnesses(default_grid: Path) -> None:
+    listed = values_on(default_grid / REPORT, "candidates")
+    dropped = [pair for pairs in listed for pair in pairs if pair[3] and not pair[4]]
+    assert dropped
+    term, polarity, p, _, _, reason, witnesses = dropped[0]
+    assert (term, reason) == ("주민센터", "unlikely")
+    assert polarity in POLARITIES
+    assert 0 <= p <= 1
+    assert {who for who, stance, *_ in witnesses if stance == "against"} >= {"tan", "judge"}
 
 
-def test_without_text_a_change_names_no_term_and_quotes_nothing(default_grid: Path, tmp_path: Path) -> None:
+def test_without_text_a_candidate_names_no_term_and_quotes_nothing(default_grid: Path, tmp_path: Path) -> None:
     grid = copied(default_grid, tmp_path)
     write_pages(load_run(grid), with_text=False)
-    lists = [listed for listed in values_on(grid / REPORT, "changes") if listed]
-    assert lists
-    for (change,) in lists:
-        assert change[1].startswith("aspect ")
-        assert {quote for _, _, quote, *_ in change[-1]} == {""}
+    pairs = [pair for listed in values_on(grid / REPORT, "candidates") for pair in listed]
+    assert pairs
+    assert all(pair[0].startswith("aspect ") for pair in pairs if pair[0])
+    assert {quote for pair in pairs for _, _, quote, _ in pair[-1]} == {""}
 
 
-def test_the_page_tells_how_closely_an_adaptive_pipeline_looked(default_grid: Path) -> None:
-    looks = values_on(default_grid / REPORT, "look")
-    assert ["none", []] in looks
-    assert ["targets", ["doubted_target"]] in looks
+def test_the_page_tells_how_far_an_adaptive_pipeline_asked(default_grid: Path) -> None:
+    assert set(values_on(default_grid / REPORT, "reach")) <= {"reader", "stage1", "full"}
+    assert values_on(default_grid / REPORT, "reach")
 
 
-def test_a_page_of_seed_rules_holds_no_changes(reported: Path) -> None:
-    assert values_on(reported / REPORT, "changes") == values_on(reported / REPORT, "look") == []
-
-
-def test_every_reason_of_a_refusal_has_its_words_on_the_page() -> None:
-    words = WORDS.read_text("utf-8")
-    assert [reason for reason in get_args(ChangeReason) if reason != "adopted" and f"{reason}: " not in words] == []
+def test_a_page_of_seed_rules_holds_no_candidates(reported: Path) -> None:
+    assert values_on(reported / REPORT, "candidates") == values_on(reported / REPORT, "reach") == []
 
 
 @pytest.mark.parametrize(
@@ -77,8 +69,9 @@ def test_every_reason_of_a_refusal_has_its_words_on_the_page() -> None:
     [
         ("source", get_args(ModeratorOutput.model_fields["label_source"].annotation)),
         ("rule", get_args(ModeratorRule)),
-        ("look", get_args(Look)),
-        ("stake", get_args(Stake)),
+        ("candidate", get_args(CandidateReason)),
+        ("witness", WITNESSES),
+        ("reach", get_args(Reach)),
     ],
 )
 def test_every_code_has_its_words_in_both_languages(kind: str, codes: tuple[str, ...]) -> None:

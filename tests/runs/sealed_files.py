@@ -7,8 +7,7 @@ from typing import Any
 
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.serialization.canonical_json import canonical_json, indented_json
-from episodic_absa.serialization.sealed_json import sealed
-from episodic_absa.serialization.sealed_lines import NO_CHECKSUM, opened, seal
+from episodic_absa.serialization.seals import NO_CHECKSUM, opened, seal, sealed
 
 
 def write_sealed(path: Path, document: dict[str, Any]) -> None:

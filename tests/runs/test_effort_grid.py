@@ -27,7 +27,7 @@ from episodic_absa.verification import verify
 
 SAMPLES_N = 7
 CHANGED = "등본 한 통 떼려는데 보안 프로그램을 다섯 개나 깔라고 해서 포기하고 주민센터로 걸어갔습니다"
-"""A review of which the second look drops a target that Stage1 should not have named."""
+"""A review of which the debate drops a target that Stage1 should not have named."""
 CONDITIONS = ("C1", "adaptive", "stage1_only", "one_call", "one_call_votes", "C2", "C2_silent", "C2_adaptive", "seed")
 CUT_AFTER = 17
 """So many commits of any cells into the first run it is cancelled."""
@@ -133,13 +133,12 @@ def test_every_sample_has_the_calls_of_its_effort(grid: EffortGrid) -> None:
     assert calls_n["stage1_only"] == {2}
     assert calls_n["seed"] == {10}
     assert calls_n["C1"] == {8, 9}
-    looks = {output["uid"]: output["second_look"]["look"] for output in outputs_of(grid.out / "adaptive__seed42")}
+    reaches = {output["uid"]: output["decision"]["reach"] for output in outputs_of(grid.out / "adaptive__seed42")}
+    calls_of = {"reader": 0, "stage1": 2, "full": 8}
     for uid, calls in grid.calls("adaptive").items():
-        roles = [call["agent"] for call in calls]
-        assert (roles == ["joint", "validator"]) is (looks[uid] == "none")
-        assert looks[uid] == "whole" or not {"epm", "cj", "judge", "stage2_atsa"} & set(roles)
-    assert len(set(looks.values())) > 1
-    assert not any("second_look" in output for output in outputs_of(grid.out / "C1__seed42"))
+        assert len(calls) == calls_of[reaches[uid]]
+    assert len(set(reaches.values())) > 1
+    assert {output["decision"]["reach"] for output in outputs_of(grid.out / "C1__seed42")} == {None}
 
 
 def test_the_manifest_names_the_rules_and_the_overlay(grid: EffortGrid) -> None:
@@ -167,11 +166,11 @@ def test_equal_questions_of_all_efforts_are_sent_once(grid: EffortGrid) -> None:
     assert set(prompts.values()) == {1}
 
 
-def test_memory_is_read_by_an_adaptive_condition_only_where_it_looks_again(grid: EffortGrid) -> None:
+def test_memory_is_read_by_an_adaptive_condition_only_where_it_debates(grid: EffortGrid) -> None:
     outputs = outputs_of(grid.out / "C2_adaptive__seed42")
     for output in outputs:
-        assert output["meta"]["memory"]["retrieval_calls"] == int(output["second_look"]["look"] != "none")
-    assert {output["second_look"]["look"] for output in outputs} > {"none"}
+        assert output["meta"]["memory"]["retrieval_calls"] == int(output["decision"]["reach"] == "full")
+    assert "reader" in {output["decision"]["reach"] for output in outputs}
 
 
 def test_a_grid_of_efforts_that_is_interrupted_ends_like_one_that_ran_through(grid: EffortGrid, tmp_path: Path) -> None:

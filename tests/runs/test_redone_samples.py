@@ -186,7 +186,7 @@ def test_the_first_ten_samples_that_fail_alike_stop_the_run_which_goes_on_later(
     assert grid_bytes(path) == grid_bytes(whole)
 
 
-def test_an_unexpected_error_behind_an_answer_fails_its_sample_only(tmp_path: Path) -> None:
+def test_an_unexpected_error_of_a_backend_fails_its_sample_only_and_is_laid_at_its_door(tmp_path: Path) -> None:
     path = write_experiment(
         tmp_path, experiment={"conditions": ["C1"]}, episodic_memory={"build": None}, data={"limit": 3}
     )
@@ -203,4 +203,5 @@ def test_an_unexpected_error_behind_an_answer_fails_its_sample_only(tmp_path: Pa
     progress = run_grid(path, Odd())
     assert progress.failed == 1
     [message] = read_failures(tmp_path / "results" / "grid" / "C1__seed42")
-    assert message.startswith("the answers led to an unexpected KeyError in test_redone_samples.py, line ")
+    assert " raised an unexpected KeyError in test_redone_samples.py, line " in message
+    assert message.startswith("the backend ")

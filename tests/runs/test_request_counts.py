@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from episodic_absa.backends.backend import Reply, Usage
-from episodic_absa.runs.request_counts import CountingCache
+from episodic_absa.runs.progress import CountingCache
 
 
 def test_only_what_is_sent_is_in_flight_and_costs() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.runs.small_grid import exact_bytes, outputs_of, run_here, write_experiment
 from tests.stored_lines import entries_of
 
-from episodic_absa.cli.feedback.feedback_target import store_of as store_named
+from episodic_absa.cli.feedback.given_feedback import store_of as store_named
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.runs.run_directory import STORE

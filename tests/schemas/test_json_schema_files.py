@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from episodic_absa.schemas.json_schema_files import SCHEMA_FOLDER, json_schemas
+from tests.schemas.json_schema_files import SCHEMA_FOLDER, json_schemas
 
 
 def test_the_shipped_schema_files_are_those_of_the_models() -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
+from tests.schemas.json_schema_files import SCHEMA_FOLDER
 
-from episodic_absa.schemas.json_schema_files import SCHEMA_FOLDER
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,

@@ -94,21 +94,6 @@ def test_rule_b_guards_against_a_drop_of_a_fifth(c1: float, c2: float, guarded: 
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ([food("positive", 0.8), service("negative", 0.6)], None),
-        ([food("positive", 0.8), service("negative", 0.6)], [food("positive", 0.9), service("negative", 0.6)]),
-        ([food("positive", 0.8)], [food("negative", 0.9)]),
-        ([food("positive", 0.8)], [food("negative", 0.9), service("neutral", 0.5)]),
-    ],
-)
-def test_rule_m_needs_different_labels_and_both_polarities(first: list[Any], second: list[Any] | None) -> None:
-    output = label(first, second)
-    assert "M" not in rules(output)
-    assert output.final_label != "mixed"
-
-
-@pytest.mark.parametrize(
     ("risks", "confidence", "taken"),
     [
         ([b.risk("IRONY", "low")], 0.75, True),
@@ -161,23 +146,31 @@ def test_rule_a_needs_spans_that_overlap_by_four_fifths(first: Any, second: Any,
 
 
 @pytest.mark.parametrize(
-    ("case", "first", "second", "more"),
+    ("rule", "first", "second", "more"),
     [
-        ("stage2 absent", [food("positive", 0.8)], None, {}),
-        ("drop guard", [food("positive", 0.9)], [food("positive", 0.6)], {}),
-        ("labels differ", [food("positive", 0.8)], [food("negative", 0.9)], {}),
+        ("M", [food("positive", 0.8), service("negative", 0.6)], None, {}),
+        ("M", [food("positive", 0.8), service("negative", 0.6)], [food("positive", 0.9), service("negative", 0.6)], {}),
+        ("M", [food("positive", 0.8)], [food("negative", 0.9)], {}),
+        ("M", [food("positive", 0.8)], [food("negative", 0.9), service("neutral", 0.5)], {}),
+        # Stage2 absent, the drop guard, other labels, a label of the validator, no span.
+        ("A", [food("positive", 0.8)], None, {}),
+        ("A", [food("positive", 0.9)], [food("positive", 0.6)], {}),
+        ("A", [food("positive", 0.8)], [food("negative", 0.9)], {}),
         (
-            "the validator changed the label",
+            "A",
             [food("positive", 0.8)],
             [food("positive", 0.85)],
             {"suggested": "negative", "validator_confidence": 0.95},
         ),
-        ("no span", [b.sentiment("", "positive", 0.8)], [b.sentiment("", "positive", 0.9)], {}),
+        ("A", [b.sentiment("", "positive", 0.8)], [b.sentiment("", "positive", 0.9)], {}),
     ],
 )
-def test_rule_a_does_not_fire_otherwise(case: str, first: Any, second: Any, more: Any) -> None:
-    assert case
-    assert "A" not in rules(label(first, second, **more))
+def test_rule_m_needs_different_labels_and_both_polarities_and_rule_a_agreement_in_one_place(
+    rule: str, first: Any, second: Any, more: Any
+) -> None:
+    output = label(first, second, **more)
+    assert rule not in rules(output)
+    assert output.final_label != "mixed"
 
 
 IRONY = [b.risk("IRONY", "low")]

@@ -9,7 +9,7 @@ from tests.pipeline import builders
 
 from episodic_absa.schemas.absa import AspectHint, DebateSummary, ReviewContext, Span
 from episodic_absa.schemas.pipeline_settings import OVERRIDE_PROFILES, PipelineSettings
-from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
+from episodic_absa.schemas.run_files.adoption import OverrideThresholds
 from episodic_absa.seed import TermMap
 from episodic_absa.seed.patch import OverrideOutcome, apply_override_gate
 
@@ -110,27 +110,6 @@ def test_reasons_are_tested_in_the_order_of_the_specification(fixed: int, reason
 
 
 @pytest.mark.parametrize(
-    ("hints", "reason"),
-    [
-        ([], "neutral_only"),
-        ([("neutral", 3.0)], "neutral_only"),
-        ([("positive", -0.8)], "neutral_only"),
-        ([("negative", -0.8), ("neutral", 0.8)], "neutral_only"),
-        ([("positive", 1.5)], "low_signal"),
-        ([("positive", 1.0), ("negative", 0.9)], "low_signal"),
-        ([("positive", 1.6)], "APPLY"),
-        ([("positive", 2.0), ("negative", 1.3)], "action_ambiguity"),
-        ([("positive", 2.1), ("negative", 1.3)], "APPLY"),
-        ([("positive", 1.7), ("negative", 1.7)], "action_ambiguity"),
-        ([("positive", 2.0), ("positive", -0.8)], "low_signal"),
-        ([("positive", 2.0), ("negative", 1.3), ("negative", -0.8)], "APPLY"),
-    ],
-)
-def test_the_targets_weight_and_the_margin_decide(hints: list[tuple[str, float]], reason: str) -> None:
-    assert reasons(gate({"food": hints}, [NEGATIVE_FOOD], terms=("food",))) == {"food": reason}
-
-
-@pytest.mark.parametrize(
     ("hints", "thresholds"),
     [
         ([("positive", 0.7), ("positive", 0.1)], {"min_total": 0.8, "min_margin": 0.0}),
@@ -144,25 +123,6 @@ def test_sums_are_rounded_to_six_decimals_before_comparison(
 ) -> None:
     outcome = gate({"food": hints}, [NEGATIVE_FOOD], terms=("food",), thresholds=T0.model_copy(update=thresholds))
     assert reasons(outcome) == {"food": "APPLY"}
-
-
-@pytest.mark.parametrize(
-    ("risk_type", "scope", "reason"),
-    [
-        ("IRONY", None, "l3_conservative"),
-        ("NEGATION_SCOPE", (0, 10), "l3_conservative"),
-        ("CONTRAST_SCOPE", (7, 12), "l3_conservative"),
-        ("POLARITY_MISMATCH", (4, 8), "l3_conservative"),
-        ("POLARITY_MISMATCH", (8, 20), "APPLY"),
-        ("IRONY", (0, 4), "APPLY"),
-        ("IRONY", (30, 40), "APPLY"),
-        ("EVIDENCE_GAP", None, "APPLY"),
-        ("MISSING_SECOND_ASPECT", (0, 64), "APPLY"),
-    ],
-)
-def test_an_l3_risk_holds_back_only_what_it_covers(risk_type: str, scope: Any, reason: str) -> None:
-    outcome = gate({"food": STRONG}, [NEGATIVE_FOOD], terms=("food",), risks=[b.risk(risk_type, "low", scope)])
-    assert reasons(outcome) == {"food": reason}
 
 
 @pytest.mark.parametrize("old", ["negative", "neutral", None])
@@ -197,14 +157,17 @@ def test_a_decision_records_its_numbers_and_thresholds() -> None:
 
 
 HINTS = st.lists(
-    st.tuples(st.sampled_from(["positive", "negative", "neutral"]), st.sampled_from([0.5, 0.8, -0.8])), max_size=6
+    st.tuples(
+        st.sampled_from(["positive", "negative", "neutral"]), st.sampled_from([0.5, 0.8, -0.8, 0.9, 1.3, 1.5, 1.6, 2.1])
+    ),
+    max_size=5,
 )
 POLARITY = st.sampled_from(["positive", "negative", "neutral", None, "backfill", "absent"])
 RISKS = st.lists(
     st.builds(
         lambda kind, scope: b.risk(kind, "mid", scope),
-        st.sampled_from(["IRONY", "EVIDENCE_GAP"]),
-        st.sampled_from([None, (0, 6), (26, 30), (60, 62)]),
+        st.sampled_from(["IRONY", "NEGATION_SCOPE", "CONTRAST_SCOPE", "POLARITY_MISMATCH", "EVIDENCE_GAP", "OTHER"]),
+        st.sampled_from([None, (0, 4), (0, 6), (7, 12), (8, 20), (26, 30), (60, 62)]),
     ),
     max_size=1,
 )
@@ -231,14 +194,14 @@ def oracle(
     where: Span = b.span_of(term)
     for one in risks:
         hit = one.scope is None or (one.scope.start < where.end and where.start < one.scope.end)
-        if limits.l3_conservative and one.type == "IRONY" and hit:
+        if limits.l3_conservative and one.type not in ("EVIDENCE_GAP", "OTHER") and hit:
             return "l3_conservative"
     if polarity == ("positive" if pos > neg else "negative"):
         return "already_confident"
     return "APPLY"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     st.tuples(HINTS, HINTS),
     st.tuples(POLARITY, POLARITY),

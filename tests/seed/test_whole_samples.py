@@ -95,23 +95,27 @@ def test_a_review_that_the_anchor_guard_took_away_is_not_accepted(tmp_path: Path
     assert not [one for one in result.final_result.final_tuples if one.aspect_term == "zebra"]
 
 
-def test_a_review_that_the_override_turned_back_is_not_accepted(tmp_path: Path) -> None:
-    back = FLIP | {"aspect_term": "service", "revised_polarity": "neutral", "reason": "why-back"}
-    result = run(tmp_path, b.OVERRIDING_ANSWERS, reviewing([], [back]))
+@pytest.mark.parametrize(
+    ("verdict", "more", "standing"),
+    [
+        (FLIP | {"aspect_term": "service", "revised_polarity": "neutral"}, {}, ("service", "positive")),
+        (
+            {"aspect_term": "food", "action": "add", "revised_polarity": "negative", "reason": "why-extra"},
+            {"final_tuples": [{"aspect_term": "food", "polarity": "positive"}]},
+            ("food", "positive"),
+        ),
+    ],
+)
+def test_a_review_that_the_override_or_the_reduction_took_away_is_not_accepted(
+    tmp_path: Path, verdict: dict[str, Any], more: dict[str, Any], standing: tuple[str, str]
+) -> None:
+    judge = dict(b.OVERRIDING_ANSWERS["judge"]) | more
+    result = run(tmp_path, b.OVERRIDING_ANSWERS, {"judge": judge}, reviewing([], [verdict]))
     assert result.adoption.adopt
-    assert ("service", "positive") in [(one.aspect_term, one.polarity) for one in result.final_result.final_tuples]
+    final = [(pair.aspect_term, pair.polarity) for pair in result.final_result.final_tuples]
+    assert [pair for pair in final if pair[0] == standing[0]] == [standing]
     assert result.stage2.accepted_changes == ()
-    assert [one.change_id for one in result.stage2.rejected_changes] == ["chg_001"]
-
-
-def test_a_review_that_the_reduction_took_away_is_not_accepted(tmp_path: Path) -> None:
-    extra = {"aspect_term": "food", "action": "add", "revised_polarity": "negative", "reason": "why-extra"}
-    judge = dict(b.OVERRIDING_ANSWERS["judge"]) | {"final_tuples": [{"aspect_term": "food", "polarity": "positive"}]}
-    result = run(tmp_path, b.OVERRIDING_ANSWERS, {"judge": judge}, reviewing([], [extra]))
-    assert result.adoption.adopt
-    assert [one.polarity for one in result.final_result.final_tuples if one.aspect_term == "food"] == ["positive"]
-    assert result.stage2.accepted_changes == ()
-    assert [one.change_id for one in result.stage2.rejected_changes] == ["chg_001"]
+    assert [change.change_id for change in result.stage2.rejected_changes] == ["chg_001"]
 
 
 def review(term: str, action: str, polarity: str | None = None) -> dict[str, Any]:
@@ -296,184 +300,71 @@ def test_dropping_every_sentiment_leaves_a_flagged_placeholder(tmp_path: Path) -
     assert (one.aspect_term, one.polarity, one.is_backfilled, one.grounding) == ("", "neutral", True, "implicit")
 
 
-def test_unreadable_words_anywhere_never_abort_a_sample(tmp_path: Path) -> None:
-    target = {"aspect_ref": "food", "polarity": "banana"}
-    edits = [
-        {"op": "set_polarity", "target": target, "value": "banana"},
-        {"op": "set_polarity", "target": target},
-        {"op": "confirm_tuple", "target": target},
-        {"op": "drop_tuple", "target": target},
-        {"op": "merge_tuples", "target": {"aspect_ref": ""}},
-    ]
-    result = run(
-        tmp_path,
-        {
-            "atsa": {
-                "sentiments": [
-                    {"aspect_term": "food", "polarity": "banana", "polarity_distribution": {"banana": 0.4, "pos": 0.6}},
-                    {"aspect_term": "service", "polarity": None},
-                ]
-            },
-            "validator": {
-                "consistency_score": 0.5,
-                "suggested_label": "banana",
-                "structural_risks": [{"type": "banana", "severity": "banana", "scope": {"start": 9, "end": -4}}],
-                "correction_proposals": [
-                    {"aspect_term": "food", "proposal_type": "REVISE_SPAN", "revised_span": {"start": 9, "end": 3}},
-                    {"aspect_term": "food", "proposal_type": "REVISE_SPAN", "revised_span": {"start": 0, "end": 9999}},
-                ],
-            },
-            "epm": {"proposed_edits": edits},
-            "judge": {
-                "final_patch": edits[:4],
-                "final_tuples": [{"aspect_term": "food", "polarity": "banana"}],
-                "sentence_polarity": "banana",
-                "aspect_evidence": {"": ""},
-                "sentence_evidence_spans": [""],
-            },
-            "stage2_ate": {
-                "reviews": [
-                    {
-                        "aspect_term": "food",
-                        "action": "revise_span",
-                        "revised_span": {"start": -2, "end": 3},
-                        "reason": "r",
-                    },
-                    {"aspect_term": "", "action": "add", "reason": "r"},
-                    {"aspect_term": "", "action": "drop", "reason": "r"},
-                ]
-            },
-            "stage2_atsa": {
-                "reviews": [
-                    {"aspect_term": "food", "action": "flip_polarity", "revised_polarity": "banana", "reason": "r"},
-                    {"aspect_term": "price", "action": "add", "revised_polarity": "banana", "reason": "r"},
-                ]
-            },
-            "stage2_validator": {
-                "consistency_score": 0.5,
-                "resolved_risk_ids": ["banana", ""],
-                "structural_risks": [{"id": "banana", "type": "", "severity": "", "scope": {"start": 0, "end": 0}}],
-            },
-        },
-    )
-    assert result.final_result.final_tuples == ()
-    assert result.stage1.atsa.sentiments[0].polarity is None
-    assert result.polarity_counts.invalid_n >= 1
-    for one in (*result.stage1.ate.aspects, *result.final_result.stage2_tuples):
-        assert one.span is None or one.span.end <= len(b.TEXT)
+row = st.fixed_dictionaries
 
 
-WORD = st.sampled_from(["food", "service", "price", "", "zebra", "Food", "the food"])
-POLARITY = st.sampled_from(["positive", "negative", "neutral", "postive", "banana", None])
+def words(*choices: Any) -> Any:
+    return st.sampled_from(choices)
+
+
+def rows(max_size: int, **fields: Any) -> Any:
+    return st.lists(row(fields), max_size=max_size)
+
+
+WORD = words("food", "service", "price", "", "zebra", "Food", "the food")
+POLARITY = words("positive", "negative", "neutral", "postive", "banana", None)
 CONFIDENCE = st.integers(0, 10).map(lambda n: n / 10)
-SPAN = st.none() | st.fixed_dictionaries({"start": st.integers(-2, 70), "end": st.integers(-2, 70)})
-RISK_WORD = st.sampled_from(["NEGATION", "IRONY", "EVIDENCE_GAP", "MISSING_SECOND_ASPECT", "bogus"])
-RISKS = st.lists(
-    st.fixed_dictionaries(
-        {"type": RISK_WORD, "severity": st.sampled_from(["low", "mid", "high", "odd"]), "scope": SPAN}
-    ),
-    max_size=2,
-)
-TARGET = st.fixed_dictionaries({"aspect_ref": WORD, "aspect_term": st.none() | WORD, "polarity": POLARITY})
-EDIT = st.fixed_dictionaries(
-    {
-        "op": st.sampled_from(["set_polarity", "set_polarity", "drop_tuple", "confirm_tuple", "merge_tuples"]),
-        "target": TARGET,
-        "value": POLARITY,
-    }
-)
-TURN = st.fixed_dictionaries({"proposed_edits": st.lists(EDIT, max_size=4)})
+SPAN = st.none() | row({"start": st.integers(-2, 70), "end": st.integers(-2, 70)})
+RISK_WORD = words("NEGATION", "IRONY", "EVIDENCE_GAP", "MISSING_SECOND_ASPECT", "bogus", "")
+RISKS = rows(2, type=RISK_WORD, severity=words("low", "mid", "high", "odd", ""), scope=SPAN)
+TARGET = row({"aspect_ref": WORD, "aspect_term": st.none() | WORD, "polarity": POLARITY})
+OP = words("set_polarity", "set_polarity", "drop_tuple", "confirm_tuple", "merge_tuples")
+EDITS = rows(4, op=OP, target=TARGET, value=POLARITY)
+TURN = row({"proposed_edits": EDITS})
+PROPOSAL = words("FLIP_POLARITY", "DROP_ASPECT", "REVISE_SPAN", "CHECK_SPAN")
+ATE_ACTION = words("keep", "revise_span", "drop", "add")
+ATSA_ACTION = words("keep", "flip_polarity", "reduce_confidence", "drop", "add")
+REASON = st.just("r")
 TEXTS = [
     b.TEXT,
     "The food was not great but the service was slow, the price fair.",
     "food food service. Food price!",
 ]
-ANSWERS = st.fixed_dictionaries(
+VALIDATOR = {
+    "consistency_score": CONFIDENCE,
+    "confidence": CONFIDENCE,
+    "suggested_label": words(None, "positive", "negative", "mixed", "banana"),
+    "structural_risks": RISKS,
+    "correction_proposals": rows(2, aspect_term=WORD, proposal_type=PROPOSAL, revised_span=SPAN),
+}
+JUDGE = {
+    "final_patch": EDITS,
+    "final_tuples": rows(3, aspect_term=WORD, polarity=words("positive", "negative", "neutral", "banana")),
+    "aspect_evidence": words({}, {"": ""}, {"food": "great"}),
+    "sentence_polarity": words(None, "positive", "mixed", "banana"),
+    "sentence_evidence_spans": st.lists(words("great", "food", "zzz", "f", ""), max_size=2),
+}
+VALIDATOR2 = {
+    "consistency_score": CONFIDENCE,
+    "structural_risks": RISKS,
+    "resolved_risk_ids": st.lists(words("r1", "r2", "n1", "banana", ""), max_size=2),
+}
+SHARES = words({}, {"banana": 0.4, "pos": 0.6})
+SENTIMENTS = rows(4, aspect_term=WORD, polarity=POLARITY, confidence=CONFIDENCE, polarity_distribution=SHARES)
+ATE_REVIEWS = rows(3, aspect_term=WORD, action=ATE_ACTION, revised_span=SPAN, reason=REASON)
+ATSA_REVIEWS = rows(3, aspect_term=WORD, action=ATSA_ACTION, revised_polarity=POLARITY, reason=REASON)
+ANSWERS = row(
     {
-        "ate": st.fixed_dictionaries(
-            {"aspects": st.lists(st.fixed_dictionaries({"aspect_term": WORD, "span": SPAN}), max_size=3)}
-        ),
-        "atsa": st.fixed_dictionaries(
-            {
-                "sentiments": st.lists(
-                    st.fixed_dictionaries({"aspect_term": WORD, "polarity": POLARITY, "confidence": CONFIDENCE}),
-                    max_size=4,
-                )
-            }
-        ),
-        "validator": st.fixed_dictionaries(
-            {
-                "consistency_score": CONFIDENCE,
-                "confidence": CONFIDENCE,
-                "suggested_label": st.sampled_from([None, "positive", "negative", "mixed"]),
-                "structural_risks": RISKS,
-                "correction_proposals": st.lists(
-                    st.fixed_dictionaries(
-                        {
-                            "aspect_term": WORD,
-                            "proposal_type": st.sampled_from(
-                                ["FLIP_POLARITY", "DROP_ASPECT", "REVISE_SPAN", "CHECK_SPAN"]
-                            ),
-                            "revised_span": SPAN,
-                        }
-                    ),
-                    max_size=2,
-                ),
-            }
-        ),
+        "ate": row({"aspects": rows(3, aspect_term=WORD, span=SPAN)}),
+        "atsa": row({"sentiments": SENTIMENTS}),
+        "validator": row(VALIDATOR),
         "epm": TURN,
         "tan": TURN,
         "cj": TURN,
-        "judge": st.fixed_dictionaries(
-            {
-                "final_patch": st.lists(EDIT, max_size=4),
-                "final_tuples": st.lists(
-                    st.fixed_dictionaries(
-                        {"aspect_term": WORD, "polarity": st.sampled_from(["positive", "negative", "neutral"])}
-                    ),
-                    max_size=3,
-                ),
-                "sentence_polarity": st.sampled_from([None, "positive", "mixed", "banana"]),
-                "sentence_evidence_spans": st.lists(st.sampled_from(["great", "food", "zzz", "f"]), max_size=2),
-            }
-        ),
-        "stage2_ate": st.fixed_dictionaries(
-            {
-                "reviews": st.lists(
-                    st.fixed_dictionaries(
-                        {
-                            "aspect_term": WORD,
-                            "action": st.sampled_from(["keep", "revise_span", "drop", "add"]),
-                            "revised_span": SPAN,
-                            "reason": st.just("r"),
-                        }
-                    ),
-                    max_size=3,
-                )
-            }
-        ),
-        "stage2_atsa": st.fixed_dictionaries(
-            {
-                "reviews": st.lists(
-                    st.fixed_dictionaries(
-                        {
-                            "aspect_term": WORD,
-                            "action": st.sampled_from(["keep", "flip_polarity", "reduce_confidence", "drop", "add"]),
-                            "revised_polarity": POLARITY,
-                            "reason": st.just("r"),
-                        }
-                    ),
-                    max_size=3,
-                )
-            }
-        ),
-        "stage2_validator": st.fixed_dictionaries(
-            {
-                "consistency_score": CONFIDENCE,
-                "structural_risks": RISKS,
-                "resolved_risk_ids": st.lists(st.sampled_from(["r1", "r2", "n1"]), max_size=2),
-            }
-        ),
+        "judge": row(JUDGE),
+        "stage2_ate": row({"reviews": ATE_REVIEWS}),
+        "stage2_atsa": row({"reviews": ATSA_REVIEWS}),
+        "stage2_validator": row(VALIDATOR2),
     }
 )
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from episodic_absa.serialization.csv_text import replace_file
-from episodic_absa.serialization.drafts import draft_of
+from episodic_absa.serialization.durable_file import draft_of
 
 
 def _ended_process() -> int:

@@ -1,7 +1,7 @@
 """A small file that ends with its own hash shows every change of a character."""
 
 from episodic_absa.serialization.canonical_json import indented_json
-from episodic_absa.serialization.sealed_json import seal_state, sealed
+from episodic_absa.serialization.seals import seal_state, sealed
 
 DOCUMENT = {"version": 4, "seal_n": 0, "nested": {"seal": "no"}, "words": ["배송", "a"]}
 

@@ -9,29 +9,24 @@ import pytest
 
 from episodic_absa.conditions import load_conditions
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
+from episodic_absa.memory.advice.opened_advice import load_catalogue_overlay
 from episodic_absa.runs.config import load_experiment
 from episodic_absa.serialization.yaml_file import MAX_BYTES, MAX_DEPTH, parse_yaml
 
 READERS: tuple[Callable[[Path], Any], ...] = (load_experiment, load_conditions, load_catalogue_overlay)
-LAUGHS = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
-)
 HOSTILE = {
     "brackets": ("[" * 100_000, "nested more than 32 deep"),
     "braces": ("{a: " * 100_000, "nested more than 32 deep"),
     "dashes": ("- " * 100_000 + "x", "nested more than 32 deep"),
-    "deep by aliases": ("- &a0 [x]\n" + "".join(f"- &a{n} [*a{n - 1}]\n" for n in range(1, 3000)), "nested more than"),
-    "billion laughs": (LAUGHS + "run_id: *i\nretired: *i\nversion: *i\n", "more than 100,000 values"),
-    "an alias of itself": ("a: &a [*a]\n", "stands inside what it names"),
-    "an unknown alias": (f"a: *{'n' * 5000}\n", "names nothing"),
+    "an alias": ("a: &a [x]\nb: *a\n", "the alias *a is not supported; write its value out"),
+    "a long alias": (f"a: *{'n' * 5000}\n", "is not supported"),
     "many values": ("[" + "1," * 200_000 + "]", "more than 100,000 values"),
     "a large file": ("#" * (MAX_BYTES + 1), "more than 1,000,000 bytes"),
     "a huge integer": ("run_id: 0x" + "f" * 100_000, "a number of more than 400 characters"),
     "a huge float": ("run_id: " + "59:" * 5000 + "59.5", "a number of more than 400 characters"),
     "a date that is none": ("run_id: 9999-99-99", "month must be in 1..12"),
     "a time zone that is none": ("run_id: 2020-01-01T00:00:00+99:99", "offset must be"),
-    "merge keys": ("a: &a {x: 1}\nb: {<<: *a}", "merge key"),
+    "merge keys": ("b: {<<: {x: 1}}", "merge key"),
     "a key given twice": (f"? {'k' * 5000}\n: 1\n? {'k' * 5000}\n: 2", "is given twice"),
     "one number given twice": ("{1: a, 1.0: b}", "is given twice"),
     "a list as a key": ("? [a]\n: 1", "unhashable key"),
@@ -67,10 +62,9 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
             read(tmp_path)
 
 
-def test_aliases_within_the_limits_are_read() -> None:
-    document = b"a: &a {b: &b [1, {c: 2}]}\nd: *a\ne: *b\nf: !!str 1\n"
-    inner = [1, {"c": 2}]
-    assert parse_yaml(document, Path("x")) == {"a": {"b": inner}, "d": {"b": inner}, "e": inner, "f": "1"}
+def test_a_document_within_the_limits_is_read() -> None:
+    document = b"a: &a {b: [1, {c: 2}]}\nf: !!str 1\n"
+    assert parse_yaml(document, Path("x")) == {"a": {"b": [1, {"c": 2}]}, "f": "1"}
     assert parse_yaml(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH, Path("x"))
 
 

@@ -1,7 +1,7 @@
 """Stores as versions 0.1 and 0.2 wrote them."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,11 @@ from typing import Any
 from tests.store.places import draft
 
 from episodic_absa.postgres.connection import connect
-from episodic_absa.postgres.location import PostgresLocation
-from episodic_absa.postgres.migrations import SCHEMA
+from episodic_absa.postgres.location import SCHEMA, PostgresLocation
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
-from episodic_absa.schemas.memory_v1_2 import store_chain
+from episodic_absa.schemas.memory_v1_2 import STORE_HEADER
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.sealed_lines import opened
+from episodic_absa.serialization.seals import NO_CHECKSUM, opened, seal
 
 
 def episodes_of_1_1(seed: int) -> Iterator[EpisodicMemoryEntryV1_1]:
@@ -40,6 +39,15 @@ def episodes_of_1_1(seed: int) -> Iterator[EpisodicMemoryEntryV1_1]:
         yield EpisodicMemoryEntryV1_1.model_validate(fields)
 
 
+def sealed_lines(bodies: Iterable[bytes]) -> bytes:
+    """Return the content of a sealed file of 0.2: the header and the lines."""
+    lines, last = [], NO_CHECKSUM
+    for body in (STORE_HEADER, *bodies):
+        line, last = seal(body, last)
+        lines.append(line + b"\n")
+    return b"".join(lines)
+
+
 def write_store_of_0_2(path: Path, episode_n: int, seed: int = 1) -> None:
     """Write a sealed file with episodes, tallies and verdicts of schema 1.2."""
     bodies: list[bytes] = []
@@ -53,7 +61,7 @@ def write_store_of_0_2(path: Path, episode_n: int, seed: int = 1) -> None:
         if int(old.episode_id[4:]) % 10 == 0:
             verdict = {"aspect": "room", "kind": "verdict", "schema_version": "1.2", "source_id": uid}
             bodies.append(canonical_json({**verdict, "verdict": "right"}).encode())
-    path.write_bytes(b"".join(store_chain().lines_of(bodies)))
+    path.write_bytes(sealed_lines(bodies))
 
 
 def write_tables_of_0_2(location: PostgresLocation, path: Path) -> None:

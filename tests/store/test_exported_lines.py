@@ -7,17 +7,25 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.schemas.json_schema_files import SCHEMA_FOLDER
 from tests.store.old_stores import episodes_of_1_1, write_store_of_0_2
 from tests.store.places import Place, SqlitePlace, admit, draft, ids, opened
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.schemas.json_schema_files import SCHEMA_FOLDER
 from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, VerdictV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.store.dialects.dialect import Dialect
-from episodic_absa.store.episode_forms import from_1_1, from_1_2, to_1_1
-from episodic_absa.store.exported_lines import TakenIn, exported_lines, opened_file, read_lines, take_in
+from episodic_absa.store.exported_lines import (
+    TakenIn,
+    exported_lines,
+    from_1_1,
+    from_1_2,
+    opened_file,
+    read_lines,
+    take_in,
+    to_1_1,
+)
 
 
 def take(dialect: Dialect, lines: Iterable[bytes]) -> TakenIn:

@@ -1,7 +1,9 @@
 """A store named by its file of JSON lines: the database stands beside it, and the file is kept current."""
 
 import multiprocessing
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.store.old_stores import write_store_of_0_2
@@ -9,6 +11,7 @@ from tests.store.places import admit, draft
 from tests.warm_python import run_warm
 
 from episodic_absa.errors import MemoryStoreError
+from episodic_absa.store.dialects.dialect import Row
 from episodic_absa.store.dialects.jsonl_dialect import EXPORTED_AT_MOST, JsonlDialect, database_beside
 from episodic_absa.store.episode_store import EpisodeStore
 
@@ -117,6 +120,28 @@ def test_a_large_store_writes_its_file_only_on_request(path: Path, caplog: pytes
     assert dialect.export()
     dialect.close()
     assert path.read_bytes().count(b"\n") == 2
+
+
+class OvertakenDialect(JsonlDialect):
+    """Somebody else appends and writes the file anew just after the first look at what was written last."""
+
+    is_overtaken = False
+
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        found = super().rows(statement, parameters)
+        if "FROM facts" in statement and not self.is_overtaken:
+            self.is_overtaken = True
+            with opened(self.file) as other:
+                other.append(draft(2))
+        return found
+
+
+def test_a_file_that_somebody_wrote_anew_during_the_look_at_it_is_not_refused(path: Path) -> None:
+    with opened(path) as store:
+        store.append(draft(1))
+    dialect = OvertakenDialect(path, busy_timeout_s=20, guard=admit)
+    with EpisodeStore(dialect, guard=admit) as store:
+        assert (len(store), dialect.is_overtaken) == (2, True)
 
 
 def _append(path: Path, first: int, n: int) -> None:

@@ -10,8 +10,7 @@ from tests.store.places import opened_at as opened
 
 from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
 from episodic_absa.postgres.connection import connect
-from episodic_absa.postgres.location import PostgresLocation
-from episodic_absa.postgres.migrations import SCHEMA
+from episodic_absa.postgres.location import SCHEMA, PostgresLocation
 from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 from episodic_absa.store.uids import stored_uid
 

@@ -14,7 +14,7 @@ from tests.run_copies import keep_first
 from tests.verification.damaged_run import DAMAGES, DamagedRun
 
 from episodic_absa.analysis import load_run, load_sides
-from episodic_absa.cli.feedback.feedback_target import store_of
+from episodic_absa.cli.feedback.given_feedback import store_of
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.written_results import write_results
 from episodic_absa.verification import verify

@@ -12,7 +12,7 @@ from tests.stored_lines import entries_of
 from episodic_absa import run_experiment
 from episodic_absa.errors import ConfigError, DatasetError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.verification.preflight import Preflight, _judge_wording, check_experiment
+from episodic_absa.verification.preflight import Preflight, check_experiment
 
 MakeConfig = Callable[..., Path]
 PAPER = {"run_purpose": "paper"}
@@ -43,10 +43,9 @@ def make_config(tmp_path: Path) -> MakeConfig:
     return make
 
 
-def write_reviews(folder: Path, split: str, texts: list[str], *, note: str = "") -> None:
-    rows = [f"{split}-{number},{text}{',' + note if note else ''}" for number, text in enumerate(texts)]
-    header = "uid,text,aspect_ref_note" if note else "uid,text"
-    (folder / "data" / f"{split}.csv").write_text("\n".join([header, *rows]) + "\n", "utf-8")
+def write_reviews(folder: Path, split: str, texts: list[str]) -> None:
+    rows = [f"{split}-{number},{text}" for number, text in enumerate(texts)]
+    (folder / "data" / f"{split}.csv").write_text("\n".join(["uid,text", *rows]) + "\n", "utf-8")
 
 
 def write_gold(folder: Path, *tuples: list[dict[str, str]], uid: str = "valid-{}") -> None:
@@ -263,32 +262,7 @@ def test_data_outside_the_allowed_roots_are_an_error(make_config: MakeConfig) ->
 def test_a_missing_data_file_is_an_error_and_the_rest_is_still_checked(make_config: MakeConfig) -> None:
     found = check_experiment(make_config(data={"train_file": "data/missing.csv"}, **PAPER))
     assert level_of(found, "data") == "error"
-    assert level_of(found, "catalogue") == level_of(found, "stores") == "ok"
-
-
-def test_metadata_columns_are_looked_for_in_every_prompt(make_config: MakeConfig, tmp_path: Path) -> None:
-    write_reviews(tmp_path, "valid", ["The bed creaks.", "Quick delivery."], note="seen")
-    found = check_experiment(make_config())
-    assert level_of(found, "metadata") == "ok"
-    assert "aspect_ref_note" in message_of(found, "metadata")
-
-
-def test_a_column_that_is_called_like_an_example_or_a_field_is_no_error(
-    make_config: MakeConfig, tmp_path: Path
-) -> None:
-    (tmp_path / "data" / "valid.csv").write_text(
-        "uid,text,delicious,language,polarity\nvalid-0,The bed creaks.,x,y,z\nvalid-1,Quick delivery.,x,y,z\n", "utf-8"
-    )
-    assert level_of(check_experiment(make_config()), "metadata") == "ok"
-
-
-@pytest.mark.parametrize(
-    ("text", "level"),
-    [("Read it once more.", "ok"), ("It was negative.", "error"), ("긍정이었다.", "error"), (None, "ok")],
-)
-def test_texts_that_name_a_label_are_an_error(text: str | None, level: str) -> None:
-    ((found, check, _),) = _judge_wording([("principle P-XYZ-01", text)])
-    assert (check, found) == ("wording", level)
+    assert level_of(found, "stores") == "ok"
 
 
 def test_a_condition_that_reads_an_empty_store_is_an_error(make_config: MakeConfig) -> None:

@@ -94,7 +94,7 @@ def test_a_run_of_another_version_is_not_held_against_this_one(grid: Path) -> No
     write_sealed(path, {**json.loads(path.read_bytes()), "package_version": "0.0.1"})
     verified = verify(grid / "C2__seed42")
     assert verified.failures == ()
-    assert result_of(verified.cells["C2__seed42"], "package_hashes").result == "not_applicable"
+    assert result_of(verified.cells["C2__seed42"], "resources").result == "not_applicable"
 
 
 def test_samples_that_failed_are_no_fault_of_the_run(grid: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from episodic_absa.language import norm
-from episodic_absa.metrics import MetricValue
 from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample.gold_and_predictions import predictions
 from episodic_absa.runs.reading.finished_cells import FinishedCell
@@ -31,16 +30,11 @@ _NO_PAIRS: Final = "-"
 """Marks an empty set of pairs; a field is empty only where gold is missing."""
 
 
-def cell_metrics(cell: FinishedCell) -> tuple[MetricValue, ...]:
-    """Return the metrics of a cell."""
-    return cell.metrics
-
-
 def structural_metrics_text(cell: FinishedCell) -> str:
     """Render every metric of the cell."""
     rows = (
         (metric.metric, metric.group, metric.kind, metric.value, metric.numerator, metric.denominator, metric.note)
-        for metric in cell_metrics(cell)
+        for metric in cell.metrics
     )
     return csv_text(("metric", "group", "kind", "value", "numerator", "denominator", "note"), rows)
 

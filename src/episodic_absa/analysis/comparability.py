@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from episodic_absa.analysis.compared_runs import Side
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.schemas.repetition import Repetition
-from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.manifest import Manifest, Repetition
 from episodic_absa.serialization.canonical_json import canonical_json
 
 _BACKBONE_KEYS: Final = ("provider", "model", "base_url", "temperature", "max_tokens", "output")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from episodic_absa.analysis.asked_cells import GridComparison, asked_groups, headlines
 from episodic_absa.analysis.grid_tables import SeedRow, added_rows, compare_conditions, grid_rows
+from episodic_absa.analysis.principle_effect import PrincipleEffect, grid_effects
 from episodic_absa.analysis.strata import StratumRow, grid_stratum_rows
-from episodic_absa.analysis.trial import PrincipleEffect, grid_effects
 from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.runs.question import load_question
 from episodic_absa.runs.reading.finished_cells import (

@@ -5,14 +5,13 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.analysis.asked_cells import GridComparison, asked_groups, compared_cells, is_asked
-from episodic_absa.analysis.cell_tables import cell_metrics
 from episodic_absa.analysis.spread import Spread, spread_of
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare
 from episodic_absa.runs.question import ExploratoryPart, criterion_of, parts_text
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
-from episodic_absa.schemas.run_files.question import Question
+from episodic_absa.schemas.run_files.question import Pair, Question
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.csv_text import csv_text, number_text
 
@@ -77,11 +76,10 @@ def added_rows(cells: Sequence[FinishedCell], question: Question | None) -> Iter
 
 
 def _group_rows(by_condition: Mapping[str, Sequence[FinishedCell]]) -> Iterator[SeedRow]:
-    metrics = {cell.path: cell_metrics(cell) for group in by_condition.values() for cell in group}
     for condition, group in by_condition.items():
         stability = stability_of(group)
         spread = spread_of(group, stability)
-        per_metric = list(zip(*(metrics[cell.path] for cell in group), strict=True))
+        per_metric = list(zip(*(cell.metrics for cell in group), strict=True))
         shown = [values for values in per_metric if values[0].group != "baseline"]
         first = next(place for place, values in enumerate(shown) if values[0].group == "rq2")
         yield from (_row(condition, values, spread) for values in shown[:first])
@@ -89,7 +87,7 @@ def _group_rows(by_condition: Mapping[str, Sequence[FinishedCell]]) -> Iterator[
         yield from (_row(condition, values, spread) for values in shown[first:])
     for group in list(by_condition.values())[:1]:
         # Stage1 never sees memory, so that the baseline of one condition is that of all.
-        for values in zip(*(metrics[cell.path] for cell in group), strict=True):
+        for values in zip(*(cell.metrics for cell in group), strict=True):
             if values[0].group == "baseline" and values[0].metric != BASELINE:
                 row = _row(BASELINE, values, spread_of(group, stability_of(group)))
                 yield row._replace(metric=row.metric.removeprefix(f"{BASELINE}_"))
@@ -109,11 +107,6 @@ def stability_of(group: Sequence[FinishedCell]) -> Stability:
     )
 
 
-def grid_metrics_text(cells: Sequence[FinishedCell], question: Question | None) -> str:
-    """Render a row per condition and metric."""
-    return seed_rows_text((*grid_rows(cells, question), *added_rows(cells, question)))
-
-
 def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
     """Render computed rows."""
     rows = (
@@ -129,25 +122,32 @@ def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
 
 def compare_conditions(cells: Sequence[FinishedCell], question: Question | None) -> tuple[GridComparison, ...]:
     """Compare the conditions of a grid in the pairs of its question; what was asked beforehand comes first."""
-    criterion = criterion_of(question)
     return tuple(
         GridComparison(
-            compare(
-                compared.pair[0],
-                all_cards(compared.a),
-                compared.pair[1],
-                all_cards(compared.b),
-                count_backfilled=compared.a[0].count_backfilled,
-                primary=criterion.primary,
-                smallest_effect=criterion.smallest_effect,
-                same_by_construction=compared.a[0].manifest.condition.answers_like(compared.b[0].manifest.condition),
-            ),
+            compare_cells(compared.pair, compared.a, compared.b, question),
             compared.parts,
             compared.orders,
             compared.seeds,
             () if question is None else question.added_together.primary_metrics,
         )
         for compared in compared_cells(cells, question)
+    )
+
+
+def compare_cells(
+    pair: Pair, a: Sequence[FinishedCell], b: Sequence[FinishedCell], question: Question | None
+) -> Comparison:
+    """Compare two conditions of one grid, decided by the primary metric and the smallest effect that were asked."""
+    criterion = criterion_of(question)
+    return compare(
+        pair[0],
+        all_cards(a),
+        pair[1],
+        all_cards(b),
+        count_backfilled=a[0].count_backfilled,
+        primary=criterion.primary,
+        smallest_effect=criterion.smallest_effect,
+        same_by_construction=a[0].manifest.condition.answers_like(b[0].manifest.condition),
     )
 
 
@@ -171,26 +171,14 @@ def _question_columns(compared: GridComparison, *, metric: str) -> tuple[bool | 
 
 
 def _comparison_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
+    a, b, test = comparison.a, comparison.b, comparison.mcnemar
     for difference in comparison.metrics:
         values = (getattr(difference, name) for name in _COMPARED_FIELDS)
-        yield (
-            comparison.a,
-            comparison.b,
-            difference.metric,
-            difference.kind,
-            *values,
-            difference.claim,
-            None,
-            None,
-            None,
-            None,
-        )
-    if comparison.mcnemar is not None:
-        test = comparison.mcnemar
-        known = {"p_value": test.p_value, "p_holm": test.p_holm}
-        values = (known.get(name) for name in _COMPARED_FIELDS)
+        yield (a, b, difference.metric, difference.kind, *values, difference.claim, None, None, None, None)
+    if test is not None:
+        values = ({"p_value": test.p_value, "p_holm": test.p_holm}.get(name) for name in _COMPARED_FIELDS)
         counts = (test.a_only, test.b_only, test.ties_dropped, test.odds_ratio)
-        yield (comparison.a, comparison.b, "exact_match_mcnemar", "outcome", *values, None, *counts)
+        yield (a, b, "exact_match_mcnemar", "outcome", *values, None, *counts)
 
 
 def _row(condition: str, values: Sequence[MetricValue], spread: Spread) -> SeedRow:

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from episodic_absa.metrics import Stability
 from episodic_absa.runs.reading.finished_cells import FinishedCell
-from episodic_absa.schemas.repetition import Repetition
+from episodic_absa.schemas.run_files.manifest import Repetition
 
 Values = Sequence[float | None]
 """One value per cell."""

@@ -156,24 +156,10 @@ def summarise_cell(
 
 def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
     """Return the means over the cells of one condition; a mean with an unknown part is unknown."""
-    costs = [cell.cost_usd for cell in cells]
-    scores = [cell.tuple_f1_explicit for cell in cells]
-    return ConditionSummary(
-        condition=cells[0].condition,
-        orders=tuple(dict.fromkeys(cell.order for cell in cells)),
-        seeds=tuple(dict.fromkeys(cell.seed for cell in cells)),
-        samples=fmean(cell.samples for cell in cells),
-        failed=fmean(cell.failed for cell in cells),
-        memory_shown=fmean(cell.memory_shown for cell in cells),
-        changed=fmean(cell.changed for cell in cells),
-        stored=fmean(cell.stored for cell in cells),
-        calls=fmean(cell.calls for cell in cells),
-        tokens_in=fmean(cell.tokens_in for cell in cells),
-        tokens_out=fmean(cell.tokens_out for cell in cells),
-        cost_usd=_mean_of_known(costs),
-        tuple_f1_explicit=_mean_of_known(scores),
-        tuple_f1_explicit_n=fmean(cell.tuple_f1_explicit_n for cell in cells),
-    )
+    names = ConditionSummary.model_fields.keys() - {"condition", "orders", "seeds"}
+    means = {name: _mean_of_known([getattr(cell, name) for cell in cells]) for name in names}
+    orders, seeds = (tuple(dict.fromkeys(getattr(cell, name) for cell in cells)) for name in ("order", "seed"))
+    return ConditionSummary.model_validate({"condition": cells[0].condition, "orders": orders, "seeds": seeds, **means})
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:

@@ -8,8 +8,9 @@ from typing import Any, Final, Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.backends.answer_reading import FoundValue, read_items_answer
-from episodic_absa.backends.loose_json import MAX_JSON_DEPTH, read_loosely
+from episodic_absa.backends.loose_json import read_loosely
 from episodic_absa.schemas.answers import ItemsAnswer
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH, is_too_deep
 from episodic_absa.serialization.quoted_value import shortened
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
@@ -50,17 +51,6 @@ def parse_reply(text: str, model: type[OutputT]) -> OutputT:
     if issubclass(model, ItemsAnswer):
         raise UnusableReplyError("no item of the list can be read", "schema_validation_error")
     return answer
-
-
-def is_too_deep(value: Any) -> bool:
-    """Return whether a JSON value is nested more than MAX_JSON_DEPTH deep; later readers of it are recursive."""
-    level = [value]
-    for _ in range(MAX_JSON_DEPTH):
-        members = (node.values() if isinstance(node, dict) else node for node in level if isinstance(node, dict | list))
-        level = [node for values in members for node in values if isinstance(node, dict | list)]
-        if not level:
-            return False
-    return True
 
 
 def _read_items(text: str, model: type[ItemsT]) -> ItemsT | None:

@@ -4,7 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from episodic_absa.backends.answer_items import (
+    ADD_NAMES,
     ITEM_FORMS,
+    LABEL_NAMES,
+    LIST_NAMES,
+    NOTHING,
     ItemForm,
     as_label,
     folded_keys,
@@ -13,7 +17,6 @@ from episodic_absa.backends.answer_items import (
     read_item,
     scalar,
 )
-from episodic_absa.backends.answer_words import ADD_NAMES, LABEL_NAMES, LIST_NAMES, NOTHING
 from episodic_absa.language import norm, read_label
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,

@@ -15,7 +15,6 @@ from pydantic import BaseModel
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.answer_schemas import schema_text
 from episodic_absa.backends.backend_facts import BackendFacts, PassedOnFacts
-from episodic_absa.backends.question_names import question_of
 from episodic_absa.errors import NO_USAGE, BackendError, BackendResponseError, BackendUnavailableError
 from episodic_absa.errors import Usage as Usage
 from episodic_absa.schemas.role_inputs import AteInputs
@@ -26,6 +25,21 @@ BackendErrorT = TypeVar("BackendErrorT", bound=BackendError)
 MAX_ATTEMPTS: Final = 3
 UNANSWERED: Final = "was still unanswered"
 _QUOTED_REPLY_CHARS: Final = 4000
+_ASKED_FOR: Final[dict[Role, str]] = {
+    "ate": "aspects",
+    "atsa": "the sentiment of each aspect",
+    "validator": "structural risks",
+    "joint": "aspects",
+    "epm": "the first speech of the debate",
+    "tan": "the second speech of the debate",
+    "cj": "the third speech of the debate",
+    "judge": "the verdict of the debate",
+    "stage2_ate": "the second look at aspects",
+    "stage2_atsa": "the second look at sentiments",
+    "stage2_validator": "the second look at structural risks",
+    "referee": "the better of two results",
+}
+"""What each question asks a model for, in words for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +147,9 @@ class Replier(BackendFacts, Protocol):
 
     async def reply(self, request: Request) -> Reply:
         """Return the raw text; transport retries happen inside."""
-        ...
 
     async def close(self) -> None:
         """Close connections and files."""
-        ...
 
 
 class Backend(BackendFacts, Protocol):
@@ -155,11 +167,9 @@ class Backend(BackendFacts, Protocol):
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Return a validated answer, or raise a BackendError."""
-        ...
 
     async def close(self) -> None:
         """Close connections and files."""
-        ...
 
 
 class RepairingBackend(PassedOnFacts):
@@ -291,3 +301,13 @@ def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel
         f"It cannot be used: {error}\n"
         f"Answer again with one JSON object that fits this schema, and nothing else:\n{schema_text(model)}"
     )
+
+
+def question_of(role: Role) -> str:
+    """Return what was asked, with the name under which files know it.
+
+    Example:
+        >>> question_of("joint")
+        'the question for aspects (joint)'
+    """
+    return f"the question for {_ASKED_FOR[role]} ({role})"

@@ -1,6 +1,7 @@
 """What a backend states about itself. The rest of the package asks these facts and never a provider's name."""
 
-from typing import Protocol
+from operator import attrgetter
+from typing import Final, Literal, Protocol, get_args
 
 
 class BackendFacts(Protocol):
@@ -9,37 +10,30 @@ class BackendFacts(Protocol):
     @property
     def name(self) -> str:
         """Provider and model, such as `openai:gpt-4o-mini`."""
-        ...
 
     @property
     def fingerprint(self) -> str | None:
         """The hash of what decides the answers besides the settings; None for a server, which may change unseen."""
-        ...
 
     @property
     def is_local(self) -> bool:
         """Whether answers are made in this process: no network, no cost."""
-        ...
 
     @property
     def is_reproducible(self) -> bool:
         """Whether equal questions always get equal answers."""
-        ...
 
     @property
     def needs_key(self) -> bool:
         """Whether an API key must be set in the environment."""
-        ...
 
     @property
     def honours_seed(self) -> bool:
         """Whether another seed may give another answer. A server may turn out not to."""
-        ...
 
     @property
     def shares_the_reader(self) -> bool:
         """Whether the embedded engine gives or gave the answers, so that the reader of rules v3 would repeat them."""
-        ...
 
 
 class RemoteFacts:
@@ -60,32 +54,26 @@ class PassedOnFacts:
         self._behind = behind
         self.name = behind.name
 
-    @property
-    def fingerprint(self) -> str | None:
-        """The fact of the wrapped backend."""
-        return self._behind.fingerprint
+    # Asked anew each time: a server may turn out not to honour a seed.
+    fingerprint = property(attrgetter("_behind.fingerprint"))
+    is_local = property(attrgetter("_behind.is_local"))
+    is_reproducible = property(attrgetter("_behind.is_reproducible"))
+    needs_key = property(attrgetter("_behind.needs_key"))
+    honours_seed = property(attrgetter("_behind.honours_seed"))
+    shares_the_reader = property(attrgetter("_behind.shares_the_reader"))
 
-    @property
-    def is_local(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.is_local
 
-    @property
-    def is_reproducible(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.is_reproducible
+Provider = Literal["embedded", "openai", "anthropic", "google", "replay", "python"]
 
-    @property
-    def needs_key(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.needs_key
 
-    @property
-    def honours_seed(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.honours_seed
+def short_form(provider: str) -> str:
+    """Return what `--backend` takes for a provider, such as `openai:MODEL`."""
+    if provider == "embedded":
+        return provider
+    return f"{provider}:FILE" if provider == "replay" else f"{provider}:MODEL"
 
-    @property
-    def shares_the_reader(self) -> bool:
-        """The fact of the wrapped backend."""
-        return self._behind.shares_the_reader
+
+# "python" stands for a backend that a program passed in: no config and no command names it.
+_FORMS: Final = [short_form(provider) for provider in get_args(Provider) if provider != "python"]
+BACKEND_FORMS: Final = f"{', '.join(_FORMS[:-1])} or {_FORMS[-1]}"
+"""The short forms of all providers, as help pages and messages list them."""

@@ -8,12 +8,12 @@ from typing import Any, Final, Literal, Self, get_args
 from pydantic import ValidationError, model_validator
 
 from episodic_absa.backends.backend import RepairingBackend, Replier, Request
+from episodic_absa.backends.backend_facts import BACKEND_FORMS, Provider, short_form
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm.llm_replier import LlmReplier
 from episodic_absa.backends.llm.llm_settings import LlmSettings, ModelName, RequestSettings, Seconds
-from episodic_absa.backends.providers import BACKEND_FORMS, Provider, short_form
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import ConfigError
 from episodic_absa.serialization.quoted_value import quoted
@@ -94,11 +94,28 @@ def create_backend(
         share: which conditions share them.
         in_flight: entered around every request to a server, such as a semaphore that limits them.
     """
-    replier = _replier(backbone, in_flight)
+    replier: Replier
     dropping: list[CachingReplier | RecordingReplier] = []
-    if isinstance(replier, LlmReplier) and cache is not None:
-        replier = cached = _cached(replier, backbone, cache, share)
-        dropping.append(cached)
+    is_server = backbone.provider not in ("embedded", "replay")
+    if backbone.provider == "embedded":
+        replier = EmbeddedReplier()
+    elif backbone.recording is not None:
+        replier = ReplayReplier(backbone.recording)
+    else:
+        # The limit lies below the cache: a cached answer needs no place.
+        replier = llm = LlmReplier(backbone.llm_settings(), in_flight)
+        if cache is not None:
+            replier = cached = CachingReplier(
+                llm,
+                cache,
+                provider=backbone.provider,
+                model=backbone.model,
+                # The address in force: an environment variable may name another server than the settings do.
+                base_url=llm.base_url,
+                parameters=backbone.model_dump(include={"temperature", "max_tokens", "output"}),
+                share=share,
+            )
+            dropping.append(cached)
     if backbone.record is not None:
         # Outermost: a recording is complete even where the cache answered.
         replier = recorder = RecordingReplier(replier, backbone.record)
@@ -108,36 +125,9 @@ def create_backend(
         for keeper in dropping:
             await keeper.drop(requests)
 
-    max_tokens = backbone.max_tokens if backbone.provider not in ("embedded", "replay") else None
     return RepairingBackend(
-        replier, total_timeout_s=backbone.total_timeout_s, max_tokens=max_tokens, drop_answers=drop_answers
+        replier,
+        total_timeout_s=backbone.total_timeout_s,
+        max_tokens=backbone.max_tokens if is_server else None,
+        drop_answers=drop_answers,
     )
-
-
-def _cached(
-    llm: LlmReplier, backbone: BackboneSettings, cache: ResponseCache, share: Literal["all", "condition"]
-) -> CachingReplier:
-    return CachingReplier(
-        llm,
-        cache,
-        provider=backbone.provider,
-        model=backbone.model,
-        # The address in force: an environment variable may name another server than the settings do.
-        base_url=llm.base_url,
-        parameters={
-            "temperature": backbone.temperature,
-            "max_tokens": backbone.max_tokens,
-            "output": backbone.output,
-        },
-        share=share,
-    )
-
-
-def _replier(backbone: BackboneSettings, in_flight: AbstractAsyncContextManager[object] | None) -> Replier:
-    if backbone.provider == "embedded":
-        return EmbeddedReplier()
-    if backbone.provider == "replay":
-        assert backbone.recording is not None  # noqa: S101 - the settings see to it
-        return ReplayReplier(backbone.recording)
-    # The limit lies below the cache: a cached answer needs no place.
-    return LlmReplier(backbone.llm_settings(), in_flight)

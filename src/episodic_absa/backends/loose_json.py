@@ -7,7 +7,8 @@ import json
 import re
 from typing import Any, Final, Literal, NamedTuple
 
-MAX_JSON_DEPTH: Final = 64
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH
+
 _CLOSING_MARK: Final = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 _WORDS: Final[dict[str, Any]] = {"null": None, "none": None, "true": True, "false": False}
 _GAP = re.compile(r"(?:\s++|//[^\n]*+|/\*[^*]{0,200}+\*/)*+")

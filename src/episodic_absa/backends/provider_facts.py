@@ -4,12 +4,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
-from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
+from episodic_absa.backends.backend_facts import BackendFacts, Provider, RemoteFacts
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier
 from episodic_absa.backends.llm.llm_connection import key_variables, needs_key
 from episodic_absa.backends.llm.llm_replier import LlmReplier
-from episodic_absa.backends.providers import Provider
 from episodic_absa.backends.replay import ReplayReplier
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.vocabulary import Language

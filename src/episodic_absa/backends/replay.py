@@ -6,25 +6,54 @@ only the seeds it was made with. Conditions are not: equal prompts get the first
 """
 
 import asyncio
-import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import ValidationError, field_serializer
 
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache.caching_replier import compute_request_key
 from episodic_absa.backends.embedded import ENGINE_NAME
 from episodic_absa.errors import ConfigError, UnrecordedRequestError
-from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
-from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory
+from episodic_absa.schemas.frozen_model import Count, FrozenModel
+from episodic_absa.serialization.durable_file import DurableFile
 from episodic_absa.serialization.jsonl import json_line, split_lines
-from episodic_absa.serialization.quoted_value import shortened
+from episodic_absa.serialization.quoted_value import reasons_of
+
+
+class RecordedUsage(FrozenModel):
+    """The tokens and cost of one answer."""
+
+    tokens_in: Count
+    tokens_out: Count
+    cost_usd: float | None
+    """Written as decimal text: canonical JSON rounds numbers to six decimals, and a cheap call costs less than that."""
+
+    @field_serializer("cost_usd")
+    def _as_decimal_text(self, cost_usd: float | None) -> str | None:
+        return None if cost_usd is None else f"{Decimal(repr(cost_usd)):f}"
+
+
+class RecordedReply(FrozenModel):
+    """One line of a recording. Only `key` is looked up; the other names tell a reader what it is."""
+
+    key: str
+    role: str
+    prompt_name: str
+    seed: int
+    attempt: Count
+    text: str
+    """As the model wrote it, half surrogate pairs included."""
+    model: str
+    usage: RecordedUsage
+    dropped: bool = False
+    """Whether the call of the earlier answer with this key failed: a later line may answer otherwise. Without text."""
+
 
 _LINES_PER_SYNC: Final = 64
 _LINE_START: Final = b'{"attempt":'
@@ -43,14 +72,14 @@ class RecordingReplier(PassedOnFacts):
         self._path = path
         self._unsynced = 0
         try:
-            make_private_directory(path.parent)
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE_FILE)
+            self._file = DurableFile(path)
         except OSError as error:
             raise self._failed(error) from error
+        self._is_open = True
         try:
             self._recorded, self._size = self._continue_recording()
         except BaseException:
-            os.close(self._descriptor)
+            self._file.close()
             raise
 
     async def reply(self, request: Request) -> Reply:
@@ -82,51 +111,42 @@ class RecordingReplier(PassedOnFacts):
         try:
             await self._replier.close()
         finally:
-            if self._descriptor >= 0:
-                descriptor, self._descriptor = self._descriptor, -1
+            if self._is_open:
+                self._is_open = False
                 try:
-                    os.fsync(descriptor)
-                except OSError as error:
-                    raise self._failed(error) from error
+                    self._sync()
                 finally:
-                    os.close(descriptor)
+                    self._file.close()
 
     def _continue_recording(self) -> tuple[set[str], int]:
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not self._file.lock():
             raise ConfigError(
                 f"{self._path} is already being recorded to; choose another backbone.record",
                 path=self._path,
                 key="backbone.record",
-            ) from error
+            )
         content = self._path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         torn = content[len(whole) :]
         # Only what looks like the beginning of one of our lines is cut off; anything else may be somebody's file.
         ours = torn[: len(_LINE_START)] == _LINE_START[: len(torn)]
         recording = _parsed(whole if ours else content, self._path, key="backbone.record")
-        recorded = set(recording.replies) - recording.dropped
         if torn and ours:
-            os.ftruncate(self._descriptor, len(whole))
+            self._file.cut(len(whole))
         elif torn:
-            os.write(self._descriptor, b"\n")
-        return recorded, os.fstat(self._descriptor).st_size
+            self._file.append(b"\n", at=len(content))
+        return set(recording.replies) - recording.dropped, self._path.stat().st_size
 
     def _write(self, line: bytes) -> None:
         try:
-            written = 0
-            while written < len(line):
-                written += os.write(self._descriptor, line[written:])
+            self._file.append(line, at=self._size, waits=False)
         except OSError as error:
-            # Half a line would damage the recording for good.
-            os.ftruncate(self._descriptor, self._size)
             raise self._failed(error) from error
         self._size += len(line)
 
     def _sync(self) -> None:
         try:
-            os.fsync(self._descriptor)
+            self._file.sync()
         except OSError as error:
             raise self._failed(error) from error
 
@@ -235,13 +255,8 @@ def _record(line: bytes, path: Path, number: int, *, key: str) -> RecordedReply:
     try:
         return RecordedReply.model_validate(json.loads(line))
     except (ValueError, RecursionError) as error:
-        why = _first_problem(error) if isinstance(error, ValidationError) else "it is not JSON"
+        why = reasons_of(error) if isinstance(error, ValidationError) else "it is not JSON"
         raise _damaged(path, number, why, key=key) from error
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return f"{shortened('.'.join(map(str, problem['loc']))) or 'line'}: {problem['msg']}"
 
 
 def _damaged(path: Path, number: int, why: str, *, key: str) -> ConfigError:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from episodic_absa.errors import BackendError, ContractError, InputError, LeakageError
+from episodic_absa.runs.records.recorded_sample import error_type_of
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.serialization.redaction import redacted
-from episodic_absa.vocabulary import ErrorType
 
 INVALID_TEXT: Final = "invalid_text"
 
@@ -34,19 +34,9 @@ class AnalysisFailure:
     @classmethod
     def of(cls, sample: Sample, error: BackendError | ContractError | LeakageError) -> Self:
         """Return the failure of a sample."""
-        return cls(sample.uid, error_type(error), redacted(str(error)))
+        return cls(sample.uid, error_type_of(error), redacted(str(error)))
 
 
 def failure_of_text(error: InputError) -> AnalysisFailure:
     """Return the failure of a text that cannot become a sample, with the message that `analyze` raises."""
     return AnalysisFailure(f"analyze-{uuid.uuid4()}", INVALID_TEXT, str(error))
-
-
-def error_type(error: BackendError | ContractError | LeakageError) -> ErrorType:
-    """Return the error's type as the outputs of a run name it."""
-    if isinstance(error, ContractError):
-        return "contract_error"
-    if isinstance(error, LeakageError):
-        return "leakage_error"
-    kind: ErrorType = getattr(error, "kind", "provider_error")
-    return kind

@@ -1,20 +1,59 @@
 """Drives a batch from outside its event loop: as an iterator, or as an asynchronous stream."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Generator, Iterable, Iterator, Sized
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sized,
+)
 from itertools import chain, islice
 from typing import TypeVar
 
 from episodic_absa.batch.analysis_failure import AnalysisFailure
 from episodic_absa.batch.batch_plan import PAYS_FROM, BatchPlan
-from episodic_absa.batch.review_batch import Outcome
+from episodic_absa.batch.engine_processes import Outcome
 from episodic_absa.batch.running_batch import RunningBatch, window_of
+from episodic_absa.errors import InputError
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.schemas.absa import Sample
 
 Progress = Callable[[int, int | None], None]
 """Is called with the number of finished reviews and the number of all, None if that is not known."""
 TextT = TypeVar("TextT")
+
+
+def require_texts(texts: object) -> None:
+    """Refuse what is no series of reviews: its letters or keys would be analysed one by one.
+
+    Raises:
+        InputError: `texts` is one review, a mapping, a table, or nothing that can be iterated.
+
+    Example:
+        >>> from episodic_absa import InputError
+        >>> try:
+        ...     require_texts("good food")
+        ... except InputError as error:
+        ...     print(error)
+        texts must be several reviews, got one str; write [text], or use analyze
+    """
+    kind = type(texts).__name__
+    if isinstance(texts, str | bytes | bytearray | Sample):
+        message = f"texts must be several reviews, got one {kind}; write [text], or use analyze"
+    elif isinstance(texts, Mapping):
+        message = f"texts must be several reviews, got a {kind}; give its values, for example list(texts.values())"
+    elif kind == "DataFrame":
+        message = "texts must be several reviews, got a DataFrame; give one column, for example frame['review']"
+    elif not isinstance(texts, Iterable | AsyncIterable):
+        message = f"texts must be several reviews, got {kind}; give a list or an iterator of strings"
+    else:
+        return
+    raise InputError(message, argument="texts")
 
 
 def analyse_all(
@@ -117,7 +156,7 @@ def _least_number(
     plan: BatchPlan, samples: Iterator[Sample | AnalysisFailure], total: int | None
 ) -> tuple[int, Iterator[Sample | AnalysisFailure]]:
     """Return a number of reviews that there are at least, and all reviews."""
-    if total is not None or plan.processes is not None or not plan.may_share_out:
+    if total is not None or not plan.shares_out_by_itself:
         return total or 0, samples
     first = list(islice(samples, PAYS_FROM))
     return len(first), chain(first, samples)

@@ -18,16 +18,15 @@ import typer
 from episodic_absa.cli.analyze.analyze_command import analyze
 from episodic_absa.cli.check.check_command import check, verify
 from episodic_absa.cli.compare.compare_command import compare
-from episodic_absa.cli.drill.drill_command import drill
 from episodic_absa.cli.feedback.feedback_command import feedback
 from episodic_absa.cli.init.init_command import init
 from episodic_absa.cli.memory.memory_commands import memory_app
-from episodic_absa.cli.plan.plan_command import plan
-from episodic_absa.cli.principles.principles_commands import principles_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.report.report_command import report
+from episodic_absa.cli.run.join_command import join
 from episodic_absa.cli.run.run_command import run
 from episodic_absa.cli.shared_options import AsJson, complete_version
+from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.serialization.redaction import redacted
 from episodic_absa.serialization.terminal_text import visible_text
@@ -48,16 +47,17 @@ app = typer.Typer(
 )
 app.command()(analyze)
 app.command()(init)
-app.command()(plan)
+app.command()(contrib_part("plan"))
 app.command()(run)
+app.command()(join)
 app.command()(check)
 app.command()(verify)
 app.command()(report)
 app.command()(compare)
-app.add_typer(principles_app, name="principles")
+app.command()(contrib_part("principles"))
 app.command()(feedback)
 app.add_typer(memory_app, name="memory")
-app.command()(drill)
+app.command()(contrib_part("drill"))
 
 
 def main() -> None:

@@ -94,3 +94,12 @@ def shown_path(path: Path) -> str:
     plain = os.path.normpath(path)
     relative = os.path.relpath(plain)
     return plain if relative.startswith("..") else relative
+
+
+def yes_no(flag: bool | None, *, alarm: bool = False) -> Text:  # noqa: FBT001 - the flag is the subject
+    """Return yes, no or not applicable; `alarm` colours a yes that is bad news."""
+    if flag is None:
+        return Text("not applicable", style="dim")
+    if flag:
+        return Text("yes", style="red" if alarm else "green")
+    return Text("no", style="dim")

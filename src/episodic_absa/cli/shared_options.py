@@ -25,3 +25,7 @@ RayAddress = Annotated[
         show_default="a new one on this machine",
     ),
 ]
+ShardOf = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="K/N", help="Do only share K of N; `episodic-absa join` makes one of the results."),
+]

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, get_args
 
 from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay, advice_problem
-from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay, effort_problem
+from episodic_absa.schemas.overlays import AdviceOverlay, PipelineOverlay, advice_problem, effort_problem
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.plain_name import name_problem
 from episodic_absa.serialization.quoted_value import listed, quoted, shortened
@@ -39,27 +38,14 @@ DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"), ("C2", "C2_rand
 """The pairs that an experiment compares unless it names others, as far as it runs both conditions."""
 
 _DEFAULT_FLAGS: Final[Mapping[MemoryMode, Mapping[str, bool]]] = {
-    "off": {
-        "retrieval_execute": False,
-        "injection_mask": True,
-        "store_write": False,
-        "exposed_to_debate": False,
-        "exposed_to_stage2": False,
-    },
-    "on": {
-        "retrieval_execute": True,
-        "injection_mask": False,
-        "store_write": True,
-        "exposed_to_debate": True,
-        "exposed_to_stage2": True,
-    },
-    "silent": {
-        "retrieval_execute": True,
-        "injection_mask": True,
-        "store_write": True,
-        "exposed_to_debate": False,
-        "exposed_to_stage2": False,
-    },
+    mode: {
+        "retrieval_execute": mode != "off",
+        "injection_mask": mode != "on",
+        "store_write": mode != "off",
+        "exposed_to_debate": mode == "on",
+        "exposed_to_stage2": mode == "on",
+    }
+    for mode in get_args(MemoryMode)
 }
 """Flags that an entry leaves out: as C1, C2 and C2_silent have them."""
 _DEFAULT_HEAD: Final[Mapping[str, Any]] = {"dangerous_advice": "block", "use_lexical": True}
@@ -155,23 +141,6 @@ def _shipped_with(name: str) -> str | None:
     return None
 
 
-class MemoryBlock(NamedTuple):
-    """The short form of a condition in an experiment: `memory: {enable, mode}`."""
-
-    enable: bool
-    mode: str = "advisory"
-
-    def condition_name(self) -> str:
-        """Return the name of the condition that the block stands for. A disabled memory is off in every mode."""
-        if not self.enable:
-            return _MEMORY_OFF
-        if not isinstance(self.mode, str) or self.mode not in _MEMORY_BLOCK:
-            raise ConfigError(
-                f"unknown memory.mode {quoted(self.mode)}; choose one of {', '.join(_MEMORY_BLOCK)}", key="memory.mode"
-            )
-        return _MEMORY_BLOCK[self.mode]
-
-
 def resolve_conditions(
     conditions_file: ConditionsFile,
     *,
@@ -192,7 +161,7 @@ def resolve_conditions(
     """
     named: dict[str, tuple[Condition, ...]] = {}
     if memory is not None:
-        named["memory"] = (conditions_file.resolve(_memory_block(memory).condition_name(), key="memory"),)
+        named["memory"] = (conditions_file.resolve(_condition_of_block(memory), key="memory"),)
     if condition is not None:
         key = "episodic_memory.condition"
         named[key] = (conditions_file.resolve(condition, key=key),)
@@ -215,19 +184,25 @@ def resolve_conditions(
     return max(named.values(), key=len) if named else (conditions_file.resolve(_MEMORY_OFF),)
 
 
-def _memory_block(block: Mapping[str, Any]) -> MemoryBlock:
+def _condition_of_block(block: Mapping[str, Any]) -> str:
+    """Return the condition that `memory: {enable, mode}` stands for. A disabled memory is off in every mode."""
     if not isinstance(block, Mapping):
         raise ConfigError(f"memory must be a mapping with enable and mode, got {quoted(block)}", key="memory")
     for key in block:
-        if key not in MemoryBlock._fields:
+        if key not in ("enable", "mode"):
             raise ConfigError(
-                f"unknown key memory.{shortened(str(key))}; choose one of {', '.join(MemoryBlock._fields)}",
-                key=f"memory.{key}",
+                f"unknown key memory.{shortened(str(key))}; choose one of enable, mode", key=f"memory.{key}"
             )
-    enable = block.get("enable")
+    enable, mode = block.get("enable"), block.get("mode", "advisory")
     if not isinstance(enable, bool):
         raise ConfigError(f"memory.enable must be true or false, got {quoted(enable)}", key="memory.enable")
-    return MemoryBlock(enable, block.get("mode", MemoryBlock._field_defaults["mode"]))
+    if not enable:
+        return _MEMORY_OFF
+    if not isinstance(mode, str) or mode not in _MEMORY_BLOCK:
+        raise ConfigError(
+            f"unknown memory.mode {quoted(mode)}; choose one of {', '.join(_MEMORY_BLOCK)}", key="memory.mode"
+        )
+    return _MEMORY_BLOCK[mode]
 
 
 def _locate(source: str | Path | None) -> Path:

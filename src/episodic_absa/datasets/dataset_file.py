@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,21 +12,66 @@ from typing import Any, Final, NoReturn
 
 from episodic_absa.datasets.file_encoding import GuessedTextError, find_certain_encoding
 from episodic_absa.errors import DatasetError
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH, is_too_deep
 
 UID_KEYS: Final = ("uid", "text_id", "id")
-DEEPEST: Final = 64
-"""Levels of lists and objects within each other."""
 _LONGEST_NAME: Final = 40
 _MOST_WORDS: Final = 4
 _MOST_NAMES: Final = 30
 _MOST_DIGITS: Final = 1000
+_LINES_SHOWN: Final = 5
+_TOO_DEEP: Final = f"nested more than {MAX_JSON_DEPTH} levels deep"
 _HALF: Final = re.compile("[\ud800-\udfff]")
+_KINDS: Final = {
+    type(None): "null",
+    bool: "true or false",
+    str: "a string",
+    list: "a list",
+    dict: "an object",
+    **dict.fromkeys((int, float), "a number"),
+}
 _MAYBE_HALF: Final = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
 
 def row_error(path: Path, line: int, problem: str) -> DatasetError:
     """Return the error about one row; `problem` says what is wrong and what to do."""
     return DatasetError(f"{path}, line {line}: {problem}", path=path, line=line)
+
+
+class RowProblems:
+    """The bad rows of one file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._errors: list[DatasetError] = []
+
+    def note(self, error: DatasetError) -> None:
+        """Keep the error of one row; the rows after it are read nevertheless."""
+        # A traceback would hold the reader that holds these errors, and so keep its file open.
+        self._errors.append(error.with_traceback(None))
+
+    def raise_any(self) -> None:
+        """Raise one error that names the lines of each kind of problem, if there was any."""
+        if not self._errors:
+            return
+        first = self._errors[0]
+        if len(self._errors) == 1:
+            raise first
+        raise DatasetError(self._message(), path=first.path, line=first.line)
+
+    def _message(self) -> str:
+        lines: dict[str, list[int]] = {}
+        for error in self._errors:
+            problem = str(error).removeprefix(f"{self.path}, line {error.line}: ")
+            lines.setdefault(problem, []).append(error.line or 0)
+        kinds = [f"line{_shown(numbers)}: {problem}" for problem, numbers in lines.items()]
+        more = f"; and {len(kinds) - _LINES_SHOWN} more problems" if len(kinds) > _LINES_SHOWN else ""
+        return f"{self.path}, " + "; ".join(kinds[:_LINES_SHOWN]) + more
+
+
+def tidy(value: str) -> str:
+    """Return the form in which names and terms are compared: NFC, without outer white space."""
+    return unicodedata.normalize("NFC", value).strip()
 
 
 def half_character_problem(row: Mapping[str, Any]) -> str:
@@ -37,28 +83,14 @@ def half_character_problem(row: Mapping[str, Any]) -> str:
 
 
 def has_half_character(value: Any) -> bool:
-    """Return whether a JSON value, not deeper than `DEEPEST`, holds half of a surrogate pair."""
+    """Return whether a JSON value, not deeper than `MAX_JSON_DEPTH`, holds half of a surrogate pair."""
     strings = (value,) if isinstance(value, str) else _strings(value)
     return any(not string.isascii() and _HALF.search(string) for string in strings)
 
 
 def kind_of(value: object) -> str:
     """Return the kind of a JSON value in words, for messages: the value itself may be a review."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return f"a {type(value).__name__}"
+    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def listed_names(names: Iterable[str]) -> str:
@@ -154,8 +186,9 @@ def parse_json(text: str) -> Any:
             parse_int=read_int,
         )
     except RecursionError:
-        raise ValueError(f"nested more than {DEEPEST} levels deep") from None
-    _refuse_depth(value)
+        raise ValueError(_TOO_DEEP) from None
+    if is_too_deep(value):
+        raise ValueError(_TOO_DEEP)
     return value
 
 
@@ -193,18 +226,8 @@ def _finite_float(digits: str) -> float:
     return number
 
 
-def _refuse_depth(value: Any) -> None:
-    # Level by level, not by recursion: the interpreter's own limit must not be met.
-    level, depth = [value], 0
-    while level := [part for part in level if isinstance(part, dict | list)]:
-        depth += 1
-        if depth > DEEPEST:
-            raise ValueError(f"nested more than {DEEPEST} levels deep")
-        level = [item for part in level for item in (part.values() if isinstance(part, dict) else part)]
-
-
 def _strings(value: Any) -> Iterator[str]:
-    """Yield every string of a JSON value that is not deeper than `DEEPEST`, keys too."""
+    """Yield every string of a JSON value that is not deeper than `MAX_JSON_DEPTH`, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -214,3 +237,8 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _strings(item)
+
+
+def _shown(numbers: list[int]) -> str:
+    more = f" and {len(numbers) - _LINES_SHOWN} more" if len(numbers) > _LINES_SHOWN else ""
+    return f"{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers[:_LINES_SHOWN]))}{more}"

@@ -1,21 +1,27 @@
 """Loads a split from any input format. A row that cannot become a sample is an error; no row is skipped."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import Any, Final, Literal, assert_never
 
-from episodic_absa.datasets.compact_samples import CompactSamples
+from pydantic import JsonValue
+
 from episodic_absa.datasets.dataset_file import row_error
 from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns
 from episodic_absa.datasets.nikl_absa import read_nikl_absa
 from episodic_absa.datasets.semeval_xml import read_semeval_xml
 from episodic_absa.datasets.tabular_files import read_csv, read_jsonl
 from episodic_absa.errors import DatasetError
+from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.serialization.quoted_value import quoted
 from episodic_absa.vocabulary import Split
 
 InputFormat = Literal["csv", "jsonl", "semeval_xml", "nikl_absa_2022"]
+_LONGEST_SHARED: Final = 40
+_SAMPLE_FIELDS: Final = set(Sample.model_fields)
+_LABELLED_FIELDS: Final = set(LabelledSample.model_fields)
 
 
 def load_split(
@@ -40,7 +46,6 @@ def load_split(
     """
     samples: list[LabelledSample] = []
     lines: dict[str, int] = {}
-    kept = CompactSamples()
     for line, labelled in _read(path, input_format, split, text_column, gold_columns):
         uid = labelled.sample.uid
         if uid in lines:
@@ -48,7 +53,7 @@ def load_split(
                 path, line, f"uid {quoted(uid)} is already used in line {lines[uid]}; give every text a uid of its own"
             )
         lines[uid] = line
-        samples.append(kept.compact(labelled))
+        samples.append(_compact(labelled))
     if not samples:
         raise DatasetError(f"{path} holds no text; check the file and data.input_format ({input_format})", path=path)
     return tuple(samples)
@@ -68,3 +73,22 @@ def _read(
             return read_nikl_absa(path, split)
         case _:
             assert_never(input_format)
+
+
+def _compact(labelled: LabelledSample) -> LabelledSample:
+    """Return an equal sample that takes less memory: what many samples have in common is held once.
+
+    pydantic keeps a set of the given fields for every model, which takes more memory than a review.
+    """
+    fields: dict[str, Any] = {name: _shared(value) for name, value in labelled.sample}
+    return LabelledSample.model_construct(
+        _fields_set=_LABELLED_FIELDS,
+        sample=Sample.model_construct(_fields_set=_SAMPLE_FIELDS, **fields),
+        gold=labelled.gold,
+        odd_polarities=labelled.odd_polarities,
+        metadata={sys.intern(name): _shared(value) for name, value in labelled.metadata.items()},
+    )
+
+
+def _shared(value: JsonValue) -> JsonValue:
+    return sys.intern(value) if isinstance(value, str) and len(value) <= _LONGEST_SHARED else value

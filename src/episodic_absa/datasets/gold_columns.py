@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.datasets.dataset_file import has_half_character, listed_names, parse_json, row_error
-from episodic_absa.datasets.gold_files import (
-    Annotation,
-    build_gold_tuple,
-    odd_polarities,
-    read_gold_tuples,
+from episodic_absa.datasets.dataset_file import (
+    RowProblems,
+    has_half_character,
+    listed_names,
+    parse_json,
+    row_error,
     tidy,
 )
-from episodic_absa.datasets.row_problems import RowProblems
+from episodic_absa.datasets.gold_files import Annotation, build_gold_tuple, odd_polarities, read_gold_tuples
 from episodic_absa.errors import DatasetError
 
 _NO_OPINION: Final = "-"

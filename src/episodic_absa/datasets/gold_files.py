@@ -5,8 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.datasets.dataset_file import UID_KEYS, kind_of, listed_names, read_json_lines, row_error
-from episodic_absa.datasets.row_problems import RowProblems
+from episodic_absa.datasets.dataset_file import (
+    UID_KEYS,
+    RowProblems,
+    kind_of,
+    listed_names,
+    read_json_lines,
+    row_error,
+    tidy,
+)
 from episodic_absa.errors import DatasetError
 from episodic_absa.language import nearest_occurrence, read_polarity
 from episodic_absa.schemas.absa import Span
@@ -86,11 +93,6 @@ def read_uid(value: Any, key: str, path: Path, line: int) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise row_error(path, line, f"{key} must be a string or a whole number, got {kind_of(value)}")
     return tidy(str(value))
-
-
-def tidy(value: str) -> str:
-    """Return the form in which names and terms are compared: NFC, without outer white space."""
-    return unicodedata.normalize("NFC", value).strip()
 
 
 def read_gold_tuples(value: Any, path: Path, line: int) -> Annotation:

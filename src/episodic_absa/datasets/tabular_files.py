@@ -1,38 +1,33 @@
 """Reads CSV and JSONL files with one text per row. Unknown columns become metadata."""
 
-import csv
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, Final, NamedTuple
 
 from episodic_absa.datasets.dataset_file import (
+    RowProblems,
     half_character_problem,
     has_half_character,
     kind_of,
     listed_names,
     open_text_file,
     read_json_lines,
-    repeated_column_problem,
     row_error,
+    tidy,
 )
 from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns, split_gold
-from episodic_absa.datasets.gold_files import Annotation, ground_tuples, read_gold_tuples, read_uid, tidy
-from episodic_absa.datasets.row_problems import RowProblems
+from episodic_absa.datasets.gold_files import Annotation, ground_tuples, read_gold_tuples, read_uid
+from episodic_absa.datasets.tables.table_rows import csv_rows, header_of, separator_of, width_error
 from episodic_absa.errors import DatasetError
-from episodic_absa.language.counted_noun import counted
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import LabelledSample
-from episodic_absa.serialization.csv_text import unprotected_cell
 from episodic_absa.vocabulary import Split
 
 _UID: Final = ("uid", "id")
 _LANGUAGE: Final = ("language_code", "lang", "language")
 _DOMAIN: Final = ("domain_id", "domain")
 _CASE_TYPE: Final = ("case_type", "type")
-_SEPARATORS: Final = (",", ";", "\t")
-_LONGEST_FIELD: Final = 1 << 24
-"""Characters; the csv module's own limit is 131,072. Without one, a quote that is not closed takes all memory."""
 
 
 class Place(NamedTuple):
@@ -54,9 +49,32 @@ def read_csv(
 ) -> Iterator[tuple[int, LabelledSample]]:
     """Yield the line and the sample of each row; rows of one text are one sample if each row holds one gold pair."""
     problems = RowProblems(path)
-    rows = split_gold(_named_cells(path, text_column, problems), columns, path, text_column, problems)
-    for number, (line, row, gold) in enumerate(rows, start=1):
+    return _samples(_named_cells(path, text_column, problems), split, text_column, columns, problems)
+
+
+def read_jsonl(
+    path: Path, split: Split, text_column: str, columns: GoldColumns = NO_COLUMNS
+) -> Iterator[tuple[int, LabelledSample]]:
+    """Yield the line and the sample of each object, with gold if it has gold_tuples or the key named for it."""
+    return _samples(read_json_lines(path), split, text_column, columns, RowProblems(path), has_tuples=True)
+
+
+def _samples(
+    rows: Iterator[tuple[int, dict[str, Any]]],
+    split: Split,
+    text_column: str,
+    columns: GoldColumns,
+    problems: RowProblems,
+    *,
+    has_tuples: bool = False,
+) -> Iterator[tuple[int, LabelledSample]]:
+    path = problems.path
+    annotated = split_gold(rows, columns, path, text_column, problems)
+    for number, (line, row, gold) in enumerate(annotated, start=1):
         try:
+            tuples = row.pop("gold_tuples", None) if has_tuples else None
+            if gold is None and tuples is not None:
+                gold = read_gold_tuples(tuples, path, line)
             labelled = sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
         except DatasetError as error:
             problems.note(error)
@@ -68,71 +86,19 @@ def read_csv(
 def _named_cells(path: Path, text_column: str, problems: RowProblems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line of each row, and its cells by the names of their columns."""
     with open_text_file(path) as lines:
-        separator = separator_of(lines, text_column)
-        rows = csv_rows(path, lines, delimiter=separator)
-        yield from _under_header(path, rows, text_column, problems)
-
-
-def _under_header(
-    path: Path, rows: Iterator[tuple[int, list[str]]], text_column: str, problems: RowProblems
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    header_line, header = next(rows, (1, []))
-    columns = [tidy(name) for name in header]
-    repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
-    if repeated is not None:
-        raise row_error(path, header_line, repeated_column_problem(repeated))
-    if text_column not in columns:
-        raise row_error(path, header_line, _no_text(text_column, columns, "column"))
-    for line, cells in rows:
-        if len(cells) != len(columns):
-            width = f"{counted(len(cells), 'cell')} under {counted(len(columns), 'column')}"
-            problems.note(row_error(path, line, f"{width}; put text that contains commas into quotes"))
-            continue
-        row: dict[str, Any] = dict(zip(columns, cells, strict=True))
-        if has_half_character("\0".join(cells)):
-            problems.note(row_error(path, line, half_character_problem(row)))
-            continue
-        yield line, row
-
-
-def read_jsonl(
-    path: Path, split: Split, text_column: str, columns: GoldColumns = NO_COLUMNS
-) -> Iterator[tuple[int, LabelledSample]]:
-    """Yield the number and the sample of each line, with gold if the line has gold_tuples or the key named for it."""
-    problems = RowProblems(path)
-    rows = split_gold(read_json_lines(path), columns, path, text_column, problems)
-    for number, (line, row, gold) in enumerate(rows, start=1):
-        try:
-            tuples = row.pop("gold_tuples", None)
-            if gold is None and tuples is not None:
-                gold = read_gold_tuples(tuples, path, line)
-            labelled = sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
-        except DatasetError as error:
-            problems.note(error)
-        else:
-            yield line, labelled
-    problems.raise_any()
-
-
-def separator_of(file: TextIO, text_column: str) -> str:
-    """Return what separates the columns of a CSV file: a comma, or what some spreadsheets write, `;` or a tab.
-
-    The header decides: the first separator under which it names the text's column, else the one that gives the most
-    columns. The file stands at its beginning afterwards.
-    """
-    headers = {separator: _header_cells(file, separator) for separator in _SEPARATORS}
-    named = (separator for separator, header in headers.items() if text_column in header)
-    return next(named, max(headers, key=lambda separator: len(headers[separator])))
-
-
-def _header_cells(file: TextIO, separator: str) -> list[str]:
-    lines = (line for line in file if line.strip())
-    try:
-        return [tidy(name) for name in next(csv.reader(lines, delimiter=separator), [])]
-    except csv.Error:
-        return []
-    finally:
-        file.seek(0)
+        rows = csv_rows(path, lines, delimiter=separator_of(lines, text_column))
+        header_line, header = next(rows, (1, []))
+        columns = header_of(path, header_line, header)
+        if text_column not in columns:
+            raise row_error(path, header_line, _no_text(text_column, columns, "column"))
+        for line, cells in rows:
+            row: dict[str, Any] = dict(zip(columns, cells, strict=False))
+            if len(cells) != len(columns):
+                problems.note(width_error(path, line, cells, columns))
+            elif has_half_character("\0".join(cells)):
+                problems.note(row_error(path, line, half_character_problem(row)))
+            else:
+                yield line, row
 
 
 def sample_of_row(
@@ -179,27 +145,6 @@ def readable_text(text: str | None, path: Path, line: int) -> str:
     if text is None or not text.strip():
         raise row_error(path, line, "the text is empty; fill it in or remove the row")
     return unicodedata.normalize("NFC", text)
-
-
-def csv_rows(path: Path, lines: Iterable[str], *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the cells of each row that is not blank, the header included."""
-    # The limit belongs to the whole process; it is only ever raised.
-    csv.field_size_limit(max(_LONGEST_FIELD, csv.field_size_limit()))
-    reader = csv.reader(lines, strict=True, delimiter=delimiter)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            is_endless = "field limit" in str(error)
-            why = f"a field has more than {_LONGEST_FIELD:,} characters" if is_endless else str(error)
-            problem = f"the row that begins here is not valid CSV ({why}); write a quote inside quotes twice"
-            raise row_error(path, line, problem) from error
-        if cells is None:
-            return
-        # A spreadsheet writes rows of commas after its last row.
-        if any(cell.strip() for cell in cells):
-            yield line, [unprotected_cell(cell) for cell in cells]
 
 
 def _read_text(rest: dict[str, Any], place: Place, text_column: str) -> str:

@@ -1,6 +1,5 @@
 """Language rules: detection, normalised terms, structural cues, polarity words."""
 
-from episodic_absa.language.action_reading import Action, read_action
 from episodic_absa.language.clauses import clauses
 from episodic_absa.language.cues import (
     Cue,
@@ -19,26 +18,25 @@ from episodic_absa.language.korean_analyser import (
     strip_particle,
 )
 from episodic_absa.language.language_detection import effective_language
-from episodic_absa.language.lexicon import LEXICON_PATH, Lexicon, lexicon_sha256, load_lexicon, parse_lexicon
-from episodic_absa.language.normalisation import norm, norm_key
-from episodic_absa.language.occurrences import nearest_occurrence, occurrences, occurs
-from episodic_absa.language.polarity_reading import (
+from episodic_absa.language.lexicon import forms, lexicon_sha256
+from episodic_absa.language.polarity_words import find_aspect_term, find_polarity_word
+from episodic_absa.language.second_aspect import guess_second_aspect
+from episodic_absa.language.terms import nearest_occurrence, norm, norm_key, occurrences, occurs, synonyms_of
+from episodic_absa.language.word_reading import (
     NOTHING_READ,
+    Action,
     PolarityCounts,
     PolarityReading,
+    read_action,
     read_label,
     read_polarity,
 )
-from episodic_absa.language.polarity_words import find_aspect_term, find_polarity_word
-from episodic_absa.language.second_aspect import guess_second_aspect
 
 __all__ = [
-    "LEXICON_PATH",
     "NOTHING_READ",
     "Action",
     "Cue",
     "CueKind",
-    "Lexicon",
     "Morpheme",
     "PolarityCounts",
     "PolarityReading",
@@ -53,18 +51,18 @@ __all__ = [
     "find_negations",
     "find_polarity_word",
     "first_contrast_marker",
+    "forms",
     "guess_second_aspect",
     "lexicon_sha256",
-    "load_lexicon",
     "morphemes",
     "nearest_occurrence",
     "norm",
     "norm_key",
     "occurrences",
     "occurs",
-    "parse_lexicon",
     "read_action",
     "read_label",
     "read_polarity",
     "strip_particle",
+    "synonyms_of",
 ]

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from episodic_absa.language.cues import find_contrasts
-from episodic_absa.language.lexicon import load_lexicon
+from episodic_absa.language.lexicon import forms
 from episodic_absa.vocabulary import Language
 
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？]+(?=\s|\Z)|\n+")
@@ -61,6 +61,6 @@ def _up_to_comma(part: str) -> str:
 
 
 def _has_verb(part: str) -> bool:
-    verbs = load_lexicon().en.closed_classes.verbs
+    verbs = frozenset(forms("en", "closed_classes", "verbs"))
     words = [word.lower() for word in _ENGLISH_WORD.findall(part)]
     return any(word in verbs or (word.endswith("ed") and len(word) > 4) for word in words)

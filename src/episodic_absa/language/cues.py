@@ -8,9 +8,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from episodic_absa.language.lexicon import KoreanContrast, KoreanIrony, KoreanNegation, load_lexicon
+from episodic_absa.language.lexicon import forms, load_lexicon
 from episodic_absa.vocabulary import Language, Structure
 
 CueKind = Literal["negation", "contrast", "irony"]
@@ -86,78 +86,77 @@ def _find(kind: CueKind, text: str, language: Language) -> tuple[Cue, ...]:
 @cache
 def _rules(kind: CueKind, language: Language) -> tuple[_Rule, ...]:
     """Return the compiled patterns of one kind in lexicon order; none for a language without rules."""
-    lexicon = load_lexicon()
     match language, kind:
         case "ko", "negation":
-            sources = _korean_negation(lexicon.ko.negation)
+            sources = _korean_negation(load_lexicon()["ko"]["negation"])
         case "ko", "contrast":
-            sources = _korean_contrast(lexicon.ko.contrast)
+            sources = _korean_contrast()
         case "ko", "irony":
-            sources = _korean_irony(lexicon.ko.irony)
+            sources = _korean_irony(load_lexicon()["ko"]["irony"])
         case "en", "negation":
-            sources = _english_negation(lexicon.en.negation.words, lexicon.en.negation.clitics)
+            sources = _english_negation()
         case "en", "contrast":
-            sources = _english_words(lexicon.en.contrast.words)
+            sources = _whole_words(forms("en", "contrast", "words"))
         case "en", "irony":
-            sources = _english_irony(lexicon.en.irony.phrases, lexicon.en.irony.final_tokens)
+            sources = _english_irony()
         case _:
             return ()
     return tuple(_Rule(form, re.compile(source, re.IGNORECASE)) for form, source in sources)
 
 
-def _korean_contrast(contrast: KoreanContrast) -> Iterator[tuple[str, str]]:
-    tails = _any_of(contrast.word_tails)
-    for word in contrast.words:
+def _korean_contrast() -> Iterator[tuple[str, str]]:
+    tails = _any_of(forms("ko", "contrast", "word_tails"))
+    for word in forms("ko", "contrast", "words"):
         yield word, f"{_WORD_START}{re.escape(word)}{tails}?{_WORD_END}"
-    not_a_noun = "".join(f"(?<!{re.escape(noun)})" for noun in contrast.never_ending_in)
-    adjective = "".join(f"|(?<={re.escape(word)})" for word in contrast.although_ending_in)
-    for ending in contrast.endings:
+    not_a_noun = "".join(f"(?<!{re.escape(noun)})" for noun in forms("ko", "contrast", "never_ending_in"))
+    adjective = "".join(f"|(?<={re.escape(word)})" for word in forms("ko", "contrast", "although_ending_in"))
+    for ending in forms("ko", "contrast", "endings"):
         yield ending, f"{_ending_pattern(ending)}{_WORD_END}(?:{not_a_noun}{adjective})"
 
 
-def _korean_negation(negation: KoreanNegation) -> Iterator[tuple[str, str]]:
-    for adverb in negation.adverbs:
-        others = f"(?!{_any_of(adverb.never)})" if adverb.never else ""
-        yield (
-            adverb.form,
-            f"{_WORD_START}{others}{re.escape(adverb.form)}(?:{_WORD_END}|{_any_of(adverb.stems)})",
-        )
-    compared = "".join(f"(?<!{re.escape(word)})" for word in negation.connective_never_after)
-    connectives = compared + _any_of(negation.connectives)
-    for auxiliary in negation.auxiliaries:
-        yield auxiliary.form, f"{connectives}{_SPACE}{_any_of(auxiliary.stems)}"
-    absence = negation.absence
-    affirmed = "".join(rf"(?<!{re.escape(noun)})(?<!{re.escape(noun)}\s)" for noun in absence.never_after)
-    yield absence.form, f"{affirmed}{re.escape(absence.stem)}"
-    for start in negation.word_starts:
+def _korean_negation(negation: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for adverb in negation["adverbs"]:
+        others = f"(?!{_any_of(adverb['never'])})" if adverb["never"] else ""
+        form = re.escape(adverb["form"])
+        yield adverb["form"], f"{_WORD_START}{others}{form}(?:{_WORD_END}|{_any_of(adverb['stems'])})"
+    compared = "".join(f"(?<!{re.escape(word)})" for word in negation["connective_never_after"])
+    connectives = compared + _any_of(negation["connectives"])
+    for auxiliary in negation["auxiliaries"]:
+        yield auxiliary["form"], f"{connectives}{_SPACE}{_any_of(auxiliary['stems'])}"
+    absence = negation["absence"]
+    affirmed = "".join(rf"(?<!{re.escape(noun)})(?<!{re.escape(noun)}\s)" for noun in absence["never_after"])
+    yield absence["form"], f"{affirmed}{re.escape(absence['stem'])}"
+    yield from _word_starts(negation["word_starts"])
+
+
+def _korean_irony(irony: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from _word_starts(irony["word_starts"])
+    yield from _whole_words(irony["words"])
+    for phrase in irony["phrases"]:
+        yield phrase["form"], _WORD_START + _SPACE.join(_any_of(part) for part in phrase["parts"])
+
+
+def _word_starts(starts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for start in starts:
         yield start, f"{_WORD_START}{re.escape(start)}"
 
 
-def _korean_irony(irony: KoreanIrony) -> Iterator[tuple[str, str]]:
-    for start in irony.word_starts:
-        yield start, f"{_WORD_START}{re.escape(start)}"
-    for word in irony.words:
-        yield word, f"{_WORD_START}{re.escape(word)}{_WORD_END}"
-    for phrase in irony.phrases:
-        yield phrase.form, _WORD_START + _SPACE.join(_any_of(part) for part in phrase.parts)
-
-
-def _english_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _whole_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     for word in words:
         yield word, f"{_WORD_START}{re.escape(word)}{_WORD_END}"
 
 
-def _english_negation(words: Iterable[str], clitics: Iterable[str]) -> Iterator[tuple[str, str]]:
-    yield from _english_words(words)
-    for clitic in clitics:
+def _english_negation() -> Iterator[tuple[str, str]]:
+    yield from _whole_words(forms("en", "negation", "words"))
+    for clitic in forms("en", "negation", "clitics"):
         spelling = clitic.replace("'", _APOSTROPHE)
         yield clitic, f"(?<=[a-z]){spelling}{_WORD_END}"
 
 
-def _english_irony(phrases: Iterable[str], final_tokens: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for phrase in phrases:
+def _english_irony() -> Iterator[tuple[str, str]]:
+    for phrase in forms("en", "irony", "phrases"):
         yield phrase, _WORD_START + _GAP.join(map(re.escape, phrase.split())) + _WORD_END
-    for token in final_tokens:
+    for token in forms("en", "irony", "final_tokens"):
         yield token, rf"(?<!\S){re.escape(token)}(?=\s*+\Z)"
 
 
@@ -171,6 +170,6 @@ def _ending_pattern(ending: str) -> str:
     return f"[{''.join(map(chr, closed))}]{re.escape(letters[1:])}"
 
 
-def _any_of(forms: Iterable[str]) -> str:
+def _any_of(spellings: Iterable[str]) -> str:
     # The longest form first, so that a cue covers its whole spelling.
-    return f"(?:{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})"
+    return f"(?:{'|'.join(map(re.escape, sorted(spellings, key=len, reverse=True)))})"

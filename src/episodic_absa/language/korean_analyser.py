@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.language.lexicon import load_lexicon
+from episodic_absa.language.lexicon import forms
 
 _LOCK: Final = threading.Lock()
 LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -35,7 +35,7 @@ def morphemes(text: str) -> tuple[Morpheme, ...] | None:
 def ends_with_particle(text: str, end: int) -> bool:
     """Return whether the syllable before `end` (an offset into the NFC text) is a removable particle in this text."""
     text = unicodedata.normalize("NFC", text)
-    if not 0 < end <= len(text) or text[end - 1] not in load_lexicon().particles.removable:
+    if not 0 < end <= len(text) or text[end - 1] not in forms("particles", "removable"):
         return False
     # A particle fused with its noun (학굔) covers the noun's last syllable, and its form differs from the text.
     return any(
@@ -50,7 +50,7 @@ def strip_particle(term: str, text: str) -> str:
     """Return the term (NFC) without a trailing particle, if the analyser finds one there in this text."""
     term = unicodedata.normalize("NFC", term)
     # Checked first, so that most terms never load the analyser.
-    if len(term) < 2 or not term.endswith(load_lexicon().particles.removable):
+    if len(term) < 2 or not term.endswith(forms("particles", "removable")):
         return term
     text = unicodedata.normalize("NFC", text)
     end = _end_of_occurrence(term, text)

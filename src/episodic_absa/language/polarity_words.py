@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from episodic_absa.language.lexicon import load_lexicon
-from episodic_absa.language.normalisation import norm
+from episodic_absa.language.lexicon import forms
+from episodic_absa.language.terms import norm
 
 # Invisible, though not format characters (Cf): Hangul fillers, the grapheme joiner, variation selectors.
 _BLANK: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f]")
@@ -53,7 +53,7 @@ def find_aspect_term(message: str, terms: Iterable[str]) -> str | None:
 def _occurs_in(term: str, message: _Message) -> bool:
     plain, head, last_forms = _read_term(term)
     if not last_forms:
-        attached = "|".join(map(re.escape, load_lexicon().particles.attached))
+        attached = "|".join(map(re.escape, forms("particles", "attached")))
         literal = rf"(?<!\w){re.escape(plain)}(?:{attached})?(?!\w)"
         return bool(plain) and re.search(literal, message.plain) is not None
     if last_forms.isdisjoint(message.all_forms):
@@ -69,9 +69,9 @@ def _occurs_in(term: str, message: _Message) -> bool:
 def _read_message(message: str) -> _Message:
     plain = _undisguised(message)
     tokens = tuple(_TOKEN.findall(plain))
-    attached = load_lexicon().particles.attached
-    forms = tuple(frozenset({token} | _without(token, attached, shortest=1)) for token in tokens)
-    return _Message(plain, tokens, forms, frozenset().union(*forms))
+    attached = forms("particles", "attached")
+    bare = tuple(frozenset({token} | _without(token, attached, shortest=1)) for token in tokens)
+    return _Message(plain, tokens, bare, frozenset().union(*bare))
 
 
 @lru_cache(maxsize=_TERMS_KEPT)
@@ -83,7 +83,7 @@ def _read_term(term: str) -> _Term:
     *head, last = tokens
     # A rest of one syllable (휴 of 휴가) is compared only after other words (음식 맛).
     shortest = 1 if head else _SHORTEST_TERM
-    bare = _without(last, load_lexicon().particles.removable, shortest=shortest)
+    bare = _without(last, forms("particles", "removable"), shortest=shortest)
     return _Term(plain, tuple(head), frozenset({last} | bare))
 
 
@@ -103,8 +103,7 @@ def _undisguised(text: str) -> str:
 
 @cache
 def _polarity_pattern() -> re.Pattern[str]:
-    polarity = load_lexicon().polarity
-    words = "|".join(map(re.escape, sorted(polarity.words, key=len, reverse=True)))
-    stems = "|".join(map(re.escape, polarity.stems))
+    words = "|".join(map(re.escape, sorted(forms("polarity", "words"), key=len, reverse=True)))
+    stems = "|".join(map(re.escape, forms("polarity", "stems")))
     # Bounded by Latin letters only: underscores, digits and glued Hangul ("negative로") do not hide a label.
     return re.compile(f"(?<!{_LATIN_LETTER})(?:{words})(?!{_LATIN_LETTER})|{stems}")

@@ -1,11 +1,12 @@
 """Guesses the second target of a contrast: the first noun after the marker."""
 
 import re
+from functools import cache
 from typing import Final
 
 from episodic_absa.language.cues import find_contrasts
 from episodic_absa.language.korean_analyser import morphemes
-from episodic_absa.language.lexicon import load_lexicon
+from episodic_absa.language.lexicon import forms
 from episodic_absa.vocabulary import Language
 
 _KOREAN_NOUNS: Final = frozenset({"NNG", "NNP"})
@@ -43,19 +44,18 @@ def _head_of_first_phrase(text: str, start: int) -> tuple[int, int] | None:
 
     A single word without determiner or verb is no phrase: "but slow." names no target.
     """
-    closed = load_lexicon().en.closed_classes
     words: list[re.Match[str]] = []
     has_determiner = has_verb = False
     for match in _WORD.finditer(text, start):
         word = match.group().lower()
-        if not words and (word in closed.determiners or word in closed.adverbs or word == ","):
-            has_determiner |= word in closed.determiners
-        elif word in closed.adverbs:
+        if not words and (word in _closed("determiners") or word in _closed("adverbs") or word == ","):
+            has_determiner |= word in _closed("determiners")
+        elif word in _closed("adverbs"):
             break
-        elif word in closed.verbs or (words and _looks_past(word)):
+        elif word in _closed("verbs") or (words and _looks_past(word)):
             has_verb = True
             break
-        elif word in closed.function_words or not word[0].isalpha() or len(words) == _LONGEST_PHRASE:
+        elif word in _closed("function_words") or not word[0].isalpha() or len(words) == _LONGEST_PHRASE:
             break
         else:
             words.append(match)
@@ -64,8 +64,13 @@ def _head_of_first_phrase(text: str, start: int) -> tuple[int, int] | None:
         words.pop()
     if not words or (len(words) == 1 and not has_determiner and not has_verb):
         return None
-    return None if words[-1].group().lower() in closed.adjectives else words[-1].span()
+    return None if words[-1].group().lower() in _closed("adjectives") else words[-1].span()
 
 
 def _looks_past(word: str) -> bool:
     return word.endswith("ed") and len(word) > 4
+
+
+@cache
+def _closed(word_class: str) -> frozenset[str]:
+    return frozenset(forms("en", "closed_classes", word_class))

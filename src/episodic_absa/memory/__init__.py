@@ -8,6 +8,7 @@ from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, Advisory
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
+from episodic_absa.memory.episodes.leak_guard import LONG_TERM, TextRuns
 from episodic_absa.memory.episodic_orchestrator import (
     EpisodicMemorySettings,
     EpisodicOrchestrator,
@@ -30,7 +31,7 @@ from episodic_absa.memory.injection.injection_controller import (
     injection_for,
 )
 from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
-from episodic_absa.memory.memory_store import MemoryStore, StoredEpisodes
+from episodic_absa.memory.memory_store import MemoryStore, Scratch, StoredEpisodes
 from episodic_absa.memory.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
 from episodic_absa.memory.situations.agent_memory import Advice, AgentMemory
@@ -38,6 +39,7 @@ from episodic_absa.memory.situations.situation import Situation
 
 __all__ = [
     "DEBATE_SLOT",
+    "LONG_TERM",
     "OUTCOME_FORM",
     "STAGE2_SLOT",
     "Advice",
@@ -57,11 +59,13 @@ __all__ = [
     "Principle",
     "PrincipleCatalogue",
     "Retriever",
+    "Scratch",
     "SignatureBuilder",
     "Situation",
     "SlotAnswer",
     "SlotTarget",
     "StoredEpisodes",
+    "TextRuns",
     "gate_signals",
     "injection_for",
     "load_catalogue",

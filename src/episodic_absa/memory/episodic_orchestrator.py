@@ -1,6 +1,6 @@
 """The entry point of the memory: one read before the debate, one write after the moderator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -9,11 +9,10 @@ from pydantic import Field, model_validator
 from episodic_absa.errors import ConfigError
 from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.language import norm_key
+from episodic_absa.memory.advice.advisor import AdviceMoment, Advisor
 from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
-from episodic_absa.memory.advice.opened_advice import OpenedAdvice
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.episode_builder import answer_of
 from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
@@ -33,7 +32,7 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
-from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodeDraftV1_3, EpisodicMemoryEntryV1_3
 from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.store.ranking import MAX_TOPK
 from episodic_absa.vocabulary import (
@@ -43,6 +42,7 @@ from episodic_absa.vocabulary import (
     FirewallMode,
     MemoryMode,
     Split,
+    StorageTag,
     StoreSkip,
 )
 
@@ -171,7 +171,7 @@ class EpisodicOrchestrator:
             use_lexical=use_lexical,
         )
         self._injection = InjectionController(topk=topk, chars_cap=chars_cap, form=form)
-        self._advice = OpenedAdvice(
+        self._advisor = Advisor(
             condition,
             self.catalogue,
             self._retriever,
@@ -223,7 +223,7 @@ class EpisodicOrchestrator:
             slot = self._injection.build_slot_payload(self.condition)
             return self._answer(slot, episodes, memory_dangerous_current_n=dangerous_now)
         # The only place where the arms of an experiment differ.
-        offer = self._advice.source.offer(
+        offer = self._advisor.offer(
             AdviceMoment(sample_id or "", signature, tuple(query), tuple(terms), episodes, stored)
         )
         slot = self._injection.build_slot_payload(
@@ -247,7 +247,7 @@ class EpisodicOrchestrator:
 
     def close(self) -> None:
         """Close the store and what the condition's `advice` reads."""
-        self._advice.close()
+        self._advisor.close()
         self.store.close()
 
     def empty_slot_without_debate(self) -> SlotAnswer:
@@ -305,25 +305,28 @@ class EpisodicOrchestrator:
         )
         draft = self._build_episode(text, signature, stage1, outcome, moderator_summary, provenance)
         refuse_text_runs(draft, text, signature.language)
-        answer = None
-        if teaching is not None:
-            is_changed = moderator_summary.selected_stage == "stage2"
-            final = (outcome if is_changed else stage1.atsa).sentiments
-            answer = answer_of(text_id, signature.language, extract_tuples(final), text, namespace=self.store.namespace)
-        if self.settings.selective_storage:
-            skip: StoreSkip
-            if teaching is None:
-                tags, skip = storage_tags(draft, self.store.is_novel), "no_gate_passed"
-            else:
-                tags, skip = teaching_tags(teaching), "plain_sample"
-            if not tags:
-                if answer is not None:
-                    self.store.append_answers([answer])
-                return StoreDecision(store_decision="skipped", store_skip_reason=skip)
-        else:
-            tags = ("gate_disabled",)
-        entry = self.store.append(draft, answer=answer)
-        return StoreDecision(store_decision="stored", store_reason_tags=tags, episode=entry)
+        if teaching is None:
+            return self._stored(draft, None, lambda: storage_tags(draft, self.store.is_novel), "no_gate_passed")
+        is_changed = moderator_summary.selected_stage == "stage2"
+        final = extract_tuples((outcome if is_changed else stage1.atsa).sentiments)
+        answer = answer_of(text_id, signature.language, final, text, namespace=self.store.namespace)
+        return self._stored(draft, answer, lambda: teaching_tags(teaching), "plain_sample")
+
+    def _stored(
+        self,
+        draft: EpisodeDraftV1_3,
+        answer: AnswerV1_3 | None,
+        reasons: Callable[[], tuple[StorageTag, ...]],
+        skip: StoreSkip,
+    ) -> StoreDecision:
+        """Store the answer, and the episode if there is a reason to keep it."""
+        tags = reasons() if self.settings.selective_storage else ("gate_disabled",)
+        if tags:
+            entry = self.store.append(draft, answer=answer)
+            return StoreDecision(store_decision="stored", store_reason_tags=tags, episode=entry)
+        if answer is not None:
+            self.store.append_answers([answer])
+        return StoreDecision(store_decision="skipped", store_skip_reason=skip)
 
     def _answer(
         self,

@@ -1,7 +1,7 @@
 """A person's verdict on the result of one sample: checked, then written to the store. It is no label and no text."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
 from episodic_absa.errors import InputError
 from episodic_absa.language import norm
@@ -12,6 +12,8 @@ from episodic_absa.memory.memory_store import MemoryStore
 from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 from episodic_absa.serialization.quoted_value import listed, quoted
 from episodic_absa.vocabulary import Language, Polarity, Verdict
+
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
 
 class GivenFeedback(NamedTuple):
@@ -44,7 +46,8 @@ def give_feedback(store: MemoryStore, uid: str, verdict: str, aspect: str | None
     for argument, value in (("uid", uid), ("verdict", verdict), ("aspect", aspect or "")):
         if not isinstance(value, str):
             raise InputError(f"{argument} must be a string, got {type(value).__name__}", argument=argument)
-    word = _verdict(verdict)
+    if verdict not in VERDICTS:
+        raise InputError(f"the verdict must be one of {', '.join(VERDICTS)}, got {quoted(verdict)}", argument="verdict")
     known = _known_result(store, uid)
     term = None if aspect is None else _known_target(known, uid, aspect)
     given = VerdictV1_3(
@@ -53,9 +56,9 @@ def give_feedback(store: MemoryStore, uid: str, verdict: str, aspect: str | None
         language=known.language,
         aspect=term,
         polarity=None if term is None else known.polarities.get(term),
-        verdict=word,
+        verdict=verdict,
     )
-    return GivenFeedback(uid, word, term, is_new=store.append_verdict(given))
+    return GivenFeedback(uid, verdict, term, is_new=store.append_verdict(given))
 
 
 class _KnownResult(NamedTuple):
@@ -66,14 +69,6 @@ class _KnownResult(NamedTuple):
     """Its targets before and after its changes."""
     polarities: Mapping[str, Polarity]
     """Of its final pairs."""
-
-
-def _verdict(word: str) -> Verdict:
-    words: tuple[Verdict, ...] = get_args(Verdict)
-    for known in words:
-        if word == known:
-            return known
-    raise InputError(f"the verdict must be one of {', '.join(words)}, got {quoted(word)}", argument="verdict")
 
 
 def _known_target(known: _KnownResult, uid: str, aspect: str) -> str:

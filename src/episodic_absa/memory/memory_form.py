@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder
+from episodic_absa.memory.advice.advisory_builder import Voice
+from episodic_absa.memory.advice.outcome_advice import OUTCOME_VOICE
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
-from episodic_absa.memory.advice.sources import AdviceSource, AdvisoryMaker, EpisodeAdvice, OneVoiceAdvice
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Stage1Result
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AnyAdvisory, AnyBundle, numbered
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     InputSignatureV1_1,
     ProvenanceV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import AdvisoryBundleV1_2, AnyAdvisory, AnyBundle, numbered
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.vocabulary import Rules
 
@@ -34,8 +34,10 @@ class MemoryForm:
     """Returns the principles in the words of this memory."""
     episode_writer: Callable[[PrincipleCatalogue], EpisodeWriter]
     """Returns what builds the episode of a sample."""
-    advice: Callable[[PrincipleCatalogue, Callable[[AdvisoryMaker], EpisodeAdvice]], AdviceSource]
-    """Returns the source of advice made of episodes; the second argument makes one with a given builder."""
+    voice: Voice
+    """How advice of episodes speaks."""
+    has_one_voice: bool
+    """Whether no advisory repeats another or speaks against one that is ranked better."""
     bundle: Callable[[Sequence[AnyAdvisory], tuple[str, ...], AdvisoryBundleMetaV1_1], AnyBundle]
     """Returns the bundle of a slot, made of the advisories in rank order, the warnings, the record."""
 
@@ -50,7 +52,8 @@ OUTCOME_FORM: Final = MemoryForm(
     rules="v3",
     worded=PrincipleCatalogue.in_v3_wording,
     episode_writer=lambda catalogue: EpisodeBuilder(catalogue).build_with_changes,
-    advice=lambda catalogue, made_by: OneVoiceAdvice(made_by(OutcomeAdvisoryBuilder(catalogue)), catalogue),
+    voice=OUTCOME_VOICE,
+    has_one_voice=True,
     bundle=_bundle,
 )
 """Episodes with their changes, bundles of schema 1.2, and no advisory that speaks against another."""

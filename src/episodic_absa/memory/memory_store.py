@@ -10,8 +10,7 @@ from pydantic import BaseModel, ValidationError
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
-from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys
-from episodic_absa.memory.episodes.store_guard import store_guard
+from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, store_guard
 from episodic_absa.schemas.memory_v1_1 import RiskTags
 from episodic_absa.schemas.stored.memory_v1_3 import (
     DEFAULT_NAMESPACE,
@@ -19,7 +18,7 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     EpisodeDraftV1_3,
     EpisodicMemoryEntryV1_3,
 )
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.jsonl_dialect import ScratchDialect
 from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S, DEFAULT_KEEP_LAST_N, EpisodeStore

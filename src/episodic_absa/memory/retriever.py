@@ -10,28 +10,18 @@ from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.store.ranking import MAX_TOPK, Query, SignatureKey, best_of, tokens_of
 
 
-class Likeness:
-    """The similarity of a query and an episode, in the two parts of the ranking key."""
+def relevance(query: InputSignatureV1_1, tokens: frozenset[str], episode: EpisodicMemoryEntryV1_3) -> float:
+    """Return the similarity of a query and an episode from 0 to 1: both parts of the ranking key, weighed.
 
-    def __init__(self, query: InputSignatureV1_1, tokens: frozenset[str]) -> None:
-        self._signature = SignatureKey.of(query)
-        self._tokens = tokens
-
-    def overlap(self, entry: EpisodicMemoryEntryV1_3) -> int:
-        """Return how much the signatures share."""
-        return self._signature.overlap(SignatureKey.of(entry.input_signature))
-
-    def lexical(self, entry: EpisodicMemoryEntryV1_3) -> float:
-        """Return the share of the query tokens that occur in the episode's summary."""
-        if not self._tokens:
-            return 0.0
-        summary = entry.case_summary
-        return len(self._tokens & tokens_of((summary.symptom, summary.rationale_summary))) / len(self._tokens)
-
-    def relevance(self, entry: EpisodicMemoryEntryV1_3) -> float:
-        """Return both parts weighed into one score from 0 to 1."""
-        max_overlap = len(self._signature.structures) + 2
-        return round(0.7 * self.overlap(entry) / max_overlap + 0.3 * self.lexical(entry), 6)
+    Args:
+        query: the signature of the sample.
+        tokens: the tokens of its lexical query.
+        episode: the episode.
+    """
+    wanted, summary = SignatureKey.of(query), episode.case_summary
+    overlap = wanted.overlap(SignatureKey.of(episode.input_signature)) / (len(wanted.structures) + 2)
+    shared = tokens & tokens_of((summary.symptom, summary.rationale_summary))
+    return round(0.7 * overlap + 0.3 * (len(shared) / len(tokens) if tokens else 0.0), 6)
 
 
 class Retriever:

@@ -7,7 +7,7 @@ from episodic_absa.metrics.metric_value import MetricGroup, MetricKind, MetricVa
 from episodic_absa.metrics.per_sample.pair_errors import PairErrors, pair_errors
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_value
 from episodic_absa.metrics.stability import Stability, compute_stability
-from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.manifest import Majority
 
 __all__ = [
     "PAIRED_METRICS",

@@ -8,10 +8,11 @@ from episodic_absa.metrics.majority_baseline import compute_baseline
 from episodic_absa.metrics.memory_use import compute_impact, compute_memory_use
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
+from episodic_absa.metrics.per_sample.sample_values import ScoredSample
 from episodic_absa.metrics.process import compute_process
 from episodic_absa.metrics.quality import compute_quality
 from episodic_absa.metrics.structural_error_rates import compute_structural_errors
-from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.manifest import Majority
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 
@@ -28,11 +29,12 @@ def compute_cell_metrics(
         count_backfilled: whether a backfilled tuple counts as a prediction.
     """
     ok = successful_cards(cards)
+    samples = [ScoredSample(card, count_backfilled=count_backfilled) for card in ok]
     values = (
-        *compute_quality(ok, count_backfilled=count_backfilled),
+        *compute_quality(samples),
         *compute_baseline(ok, majority),
-        *compute_structural_errors(ok, count_backfilled=count_backfilled),
-        *compute_process(ok, count_backfilled=count_backfilled),
+        *compute_structural_errors(samples),
+        *compute_process(samples),
         *compute_memory_use(ok),
         *compute_impact(ok),
         *compute_efficiency(cards),

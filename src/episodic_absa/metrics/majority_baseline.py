@@ -10,7 +10,7 @@ from episodic_absa.metrics.per_sample.sample_values import MICRO_F1
 from episodic_absa.metrics.quality import TuplesWithGold, compute_pair_metrics
 from episodic_absa.metrics.ratios import unknown
 from episodic_absa.schemas.absa import FinalTuple
-from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.manifest import Majority
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
 

@@ -5,38 +5,39 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.per_sample.gold_and_predictions import valid_gold
-from episodic_absa.metrics.per_sample.sample_values import delta_f1, delta_risk, was_changed
-from episodic_absa.metrics.per_sample.structural_errors import has_residual_risk
+from episodic_absa.metrics.per_sample.sample_values import ScoredSample, delta_risk, was_changed
 from episodic_absa.metrics.ratios import count, mean, rate
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import SEVERITY_WEIGHT, AdoptReason, OverrideSkip
 
 
-def compute_process(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[MetricValue]:
+def compute_process(samples: Sequence[ScoredSample]) -> Iterator[MetricValue]:
     """Yield the RQ3 metrics of successful samples, after the share whose Stage1 and Stage2 labels differ."""
+    cards = [sample.card for sample in samples]
     yield rate("stage_mismatch_rate", sum(card.label_s1 != card.label_s2 for card in cards), len(cards))
-    yield from _risk(cards, count_backfilled=count_backfilled)
-    yield from _change(cards, count_backfilled=count_backfilled)
+    yield from _risk(cards)
+    yield rate("outcome_residual_risk_rate", sum(sample.leaves_risk for sample in samples), len(samples))
+    yield from _change(cards)
+    deltas = [sample.delta_f1 or 0.0 for sample in samples if was_changed(sample.card) and sample.gold is not None]
+    yield rate("changed_improved_rate", sum(delta > 0 for delta in deltas), len(deltas))
+    yield rate("changed_degraded_rate", sum(delta < 0 for delta in deltas), len(deltas))
     yield from _override(cards)
     yield from _adoption(cards)
     yield from _coverage_and_parsing(cards)
 
 
-def _risk(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[MetricValue]:
+def _risk(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
     n = len(cards)
     yield rate("risk_flagged_rate", sum(bool(card.stage1_structural_risk) for card in cards), n)
     at_risk = [card for card in cards if card.risks_s1]
     yield rate("validator_clear_rate", sum(not card.risks_s2 for card in at_risk), len(at_risk))
     yield rate("validator_residual_risk_rate", sum(bool(card.stage2_structural_risk) for card in cards), n)
-    residual = sum(has_residual_risk(card, count_backfilled=count_backfilled) for card in cards)
-    yield rate("outcome_residual_risk_rate", residual, n)
     yield mean("risk_before_mean", (card.risk_before.severity_sum if card.risk_before else 0 for card in cards))
     yield mean("risk_after_mean", (card.risk_after.severity_sum if card.risk_after else 0 for card in cards))
     yield mean("delta_risk_mean", (delta_risk(card) for card in cards))
 
 
-def _change(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[MetricValue]:
+def _change(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
     changed = [card for card in cards if was_changed(card)]
     unchanged = [card for card in cards if not was_changed(card)]
     flagged = [card for card in cards if card.stage1_structural_risk]
@@ -49,10 +50,6 @@ def _change(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[M
     kinds = Counter(card.stage_delta.change_type for card in changed if card.stage_delta)
     yield rate("guided_change_rate", kinds["guided"], len(changed))
     yield rate("unguided_drift_rate", kinds["unguided"], len(cards))
-    with_gold = [(card, gold) for card in changed if (gold := valid_gold(card)) is not None]
-    deltas = [delta_f1(card, gold, count_backfilled=count_backfilled) or 0.0 for card, gold in with_gold]
-    yield rate("changed_improved_rate", sum(delta > 0 for delta in deltas), len(deltas))
-    yield rate("changed_degraded_rate", sum(delta < 0 for delta in deltas), len(deltas))
 
 
 def _override(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:

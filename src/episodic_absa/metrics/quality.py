@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples, predictions, valid_gold
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES, explicit, score_exact
-from episodic_absa.metrics.per_sample.sample_values import MICRO_F1
+from episodic_absa.metrics.per_sample.sample_values import MICRO_F1, ScoredSample
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
 from episodic_absa.metrics.ratios import mean, rate
-from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 _NOTES = {"generalized_f1@0.95": f"similarity: {SIMILARITY_NAME}"}
 
@@ -22,15 +21,12 @@ class TuplesWithGold(NamedTuple):
     gold: Pairs
 
 
-def compute_quality(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[MetricValue]:
+def compute_quality(samples: Sequence[ScoredSample]) -> Iterator[MetricValue]:
     """Yield the quality metrics of successful samples: final tuples, corrections, then Stage1 tuples."""
-    scored = [(card, gold) for card in cards if (gold := valid_gold(card)) is not None]
-    final = [TuplesWithGold(predictions(card, count_backfilled=count_backfilled), gold) for card, gold in scored]
-    stage1 = [
-        TuplesWithGold(predictions(card, "stage1", count_backfilled=count_backfilled), gold) for card, gold in scored
-    ]
+    final = [TuplesWithGold(sample.final, sample.gold) for sample in samples if sample.gold is not None]
+    stage1 = [TuplesWithGold(sample.before, sample.gold) for sample in samples if sample.gold is not None]
     yield from compute_pair_metrics(final)
-    yield _delta_f1(final, stage1)
+    yield mean("delta_f1", (sample.delta_f1 for sample in samples))
     yield from _corrections(final, stage1)
     yield from compute_pair_metrics(stage1, suffix="_s1")
 
@@ -61,12 +57,6 @@ def micro_counts(tuples: Tuples, gold: Pairs) -> tuple[int, int] | None:
     """Return what one sample adds to numerator and denominator of the micro F1; None without explicit gold."""
     predicted, expected = explicit(pairs(tuples)), explicit(gold)
     return (2 * len(predicted & expected), len(predicted) + len(expected)) if expected else None
-
-
-def _delta_f1(final: Sequence[TuplesWithGold], stage1: Sequence[TuplesWithGold]) -> MetricValue:
-    score = PAIR_SCORES["tuple_f1_explicit"]
-    scores = [(score(*after), score(*before)) for after, before in zip(final, stage1, strict=True)]
-    return mean("delta_f1", (None if after is None or before is None else after - before for after, before in scores))
 
 
 def _corrections(final: Sequence[TuplesWithGold], stage1: Sequence[TuplesWithGold]) -> Iterator[MetricValue]:

@@ -14,7 +14,7 @@ from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError, BackendResponseError
 from episodic_absa.pipeline.prompt_files import PROMPT_FILES, PromptFiles
 from episodic_absa.schemas.role_inputs import AteInputs
-from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.sample_record import CallRecord
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import STAGE_OF_ROLE, Role
 

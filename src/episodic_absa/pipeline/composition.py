@@ -18,6 +18,7 @@ from episodic_absa.memory import (
     MemoryForm,
     MemoryStore,
 )
+from episodic_absa.pipeline.decision.weights import SHIPPED_WEIGHTS
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
@@ -61,7 +62,6 @@ def build_pipeline(
     debate_slot_name: str = DEBATE_SLOT.name,
     keep_last_n: int = DEFAULT_KEEP_LAST_N,
     root: Path | None = None,
-    referee: bool | None = None,
 ) -> Pipeline:
     """Return a pipeline for one condition.
 
@@ -74,15 +74,12 @@ def build_pipeline(
         debate_slot_name: the key under which debate prompts show the memory.
         keep_last_n: how many of the newest episodes stay in use.
         root: the folder that relative paths in settings and condition start from; by default the working directory.
-        referee: whether the referee is asked; None: if the memory asks for it and the condition stores what it says.
 
     Raises:
-        ConfigError: the allowlist or a file of the condition's `advice` cannot be read, a prompt already uses the name
-            of the slot, or the settings and the condition contradict each other.
+        ConfigError: the allowlist, the weights or a file of the condition's `advice` cannot be read, a prompt already
+            uses the name of the slot, or the settings and the condition contradict each other.
     """
     settings = (settings or PipelineSettings()).under(condition)
-    if referee is None:
-        referee = memory is not None and memory.referee and condition.store_write
     supervisor = SupervisorAgent(
         backend,
         settings,
@@ -90,7 +87,8 @@ def build_pipeline(
         allowlist=load_allowlist(settings.stage1.allowlist, root=root),
         rules=condition.rules,
         reader=default_reader() if settings.reader else None,
-        referee=referee,
+        referee=memory is not None and memory.referee and condition.store_write,
+        weights=SHIPPED_WEIGHTS if settings.decision_weights is None else (root or Path()) / settings.decision_weights,
     )
     orchestrator = EpisodicOrchestrator(
         condition,

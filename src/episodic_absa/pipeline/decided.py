@@ -11,10 +11,8 @@ from episodic_absa.schemas.absa import (
     SentimentItem,
     Stage2Result,
 )
-from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideDecision, OverrideFlags, PatchLogEntry
+from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
 from episodic_absa.schemas.run_files.sample_record import DebateScore, StageLabels
 
 
@@ -34,8 +32,8 @@ class Decided(NamedTuple):
     outcome: ReviewOutcome
     """The part that the memory stores."""
     patch_log: tuple[PatchLogEntry, ...]
-    changes: tuple[ChangeRecord, ...] | None = None
-    """Every proposed change with its witnesses and its decision; None under rules that decide no single changes."""
+    decision: DecisionRecord | None = None
+    """Every candidate with its witnesses; None under rules that weigh none."""
     override: OverrideFlags = OverrideFlags(applied=False, success=False, harm=False)
     override_decisions: tuple[OverrideDecision, ...] = ()
     polarity_counts: PolarityCounts = NOTHING_READ

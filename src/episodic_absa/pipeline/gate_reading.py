@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import CueKind, clauses, find_contrasts, find_ironies, find_negations
 from episodic_absa.memory import GateSignals, gate_signals
-from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis, first_place
-from episodic_absa.pipeline.stage1.pair_confidence import calibrated_confidence
+from episodic_absa.pipeline.stage1.stage1 import readers_p
+from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
 from episodic_absa.serialization.yaml_file import read_yaml_file
@@ -75,7 +75,7 @@ class GateReading:
             has a calibrated confidence: then `reader_disagrees` and `unsure` are silent.
     """
 
-    def __init__(self, rules: GateRules, reader: Reader | None) -> None:
+    def __init__(self, rules: GateRules, reader: TextReader | None) -> None:
         self._rules = rules
         self._reader = reader
 
@@ -117,5 +117,5 @@ class GateReading:
         )
 
     def _is_unsure(self, item: SentimentItem, text: str, language: Language) -> bool:
-        confidence = calibrated_confidence(item, text, language, self._reader)
+        confidence = readers_p(item, text, language, self._reader)
         return confidence is not None and self._rules.unsure_from <= confidence < self._rules.unsure_below

@@ -7,7 +7,6 @@ from episodic_absa.language import PolarityCounts
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.pipeline.result_views.aspects import Aspect, aspects_of
 from episodic_absa.pipeline.result_views.marked_text import marked_text
-from episodic_absa.pipeline.second_look import SecondLook
 from episodic_absa.schemas.absa import (
     DebateOutput,
     FinalResult,
@@ -18,22 +17,19 @@ from episodic_absa.schemas.absa import (
     Stage2Result,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
-from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
-from episodic_absa.schemas.run_files.call_record import CallRecord
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideDecision, OverrideFlags, PatchLogEntry
+from episodic_absa.schemas.run_files.candidate_record import CandidateRecord, DecisionRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.schemas.run_files.sample_record import (
     Analysis,
+    CallRecord,
     DebateScore,
-    OutputSecondLook,
     OverrideOutcome,
     PolarityWords,
     StageLabels,
 )
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import Language, SentenceLabel
+from episodic_absa.vocabulary import Language, ResultLabel
 
 _SHOWN_ASPECTS: Final = 8
 """The most aspects that the printed form of a result names."""
@@ -76,10 +72,8 @@ class SampleResult:
     patched_sentiments: tuple[SentimentItem, ...]
     """The sentiments behind the Stage2 tuples, adopted or not."""
     stage_labels: StageLabels
-    changes: tuple[ChangeRecord, ...] | None
-    """Every proposed change with its witnesses and its decision; None under seed rules."""
-    second_look: SecondLook | None
-    """How closely an adaptive pipeline looked again, and why; None for any other effort."""
+    decision: DecisionRecord | None
+    """Every candidate with its witnesses; None under seed rules."""
     memory: MemoryMeta
     memory_bundle: SlotPayload
     store: StoreDecision
@@ -92,9 +86,14 @@ class SampleResult:
         return self.sample.text
 
     @property
-    def label(self) -> SentenceLabel:
-        """The label of the whole review."""
+    def label(self) -> ResultLabel:
+        """The label of the whole review: `none` if it holds no opinion, "" if it was not read."""
         return self.final_result.label
+
+    @property
+    def candidates(self) -> tuple[CandidateRecord, ...]:
+        """Every pair that somebody named, with its witnesses and its decision; none under seed rules."""
+        return () if self.decision is None else self.decision.candidates
 
     @property
     def aspects(self) -> tuple[Aspect, ...]:
@@ -119,8 +118,8 @@ class SampleResult:
         pairs = ", ".join(f"{aspect.term or '(implicit)'} {aspect.polarity}" for aspect in named)
         more = f", {len(self.aspects) - len(named)} more" if len(self.aspects) > len(named) else ""
         if not pairs:
-            pairs = "no aspects, unknown language" if self.language == "other" else "no aspects"
-        return f"SampleResult({self.label}: {pairs}{more})"
+            pairs = "no aspects" if self.label else "unknown language"
+        return f"SampleResult({self.label or 'not read'}: {pairs}{more})"
 
     def _repr_html_(self) -> str:
         """Return the review with its aspects marked; a notebook shows this."""
@@ -129,7 +128,7 @@ class SampleResult:
     @property
     def analysis(self) -> Analysis:
         """What the record of a run holds of the analysis."""
-        counts, look = self.polarity_counts, self.second_look
+        counts = self.polarity_counts
         stage1 = self.stage1.atsa.sentiments
         return Analysis(
             stage1=self.stage1,
@@ -142,8 +141,7 @@ class SampleResult:
             patch_log=self.patch_log,
             override_decisions=self.override_decisions,
             override=OverrideOutcome(**self.override._asdict()),
-            changes=self.changes,
-            second_look=None if look is None else OutputSecondLook(look=look.look, stakes=look.stakes),
+            decision=self.decision,
             adoption=self.adoption,
             moderator=self.moderator,
             labels=self.stage_labels,

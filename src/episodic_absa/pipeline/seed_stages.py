@@ -5,7 +5,6 @@ from typing import NamedTuple
 from episodic_absa.memory import STAGE2_SLOT, GateSignals, gate_signals
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decided import Decided
-from episodic_absa.pipeline.second_look import WHOLE_LOOK, SecondLook
 from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.stage2 import Verdicts
 from episodic_absa.schemas.absa import DebateOutput, Sample
@@ -18,7 +17,7 @@ from episodic_absa.seed.review_context import BuiltContext, build_review_context
 from episodic_absa.seed.stage1 import Stage1
 from episodic_absa.seed.stage2 import Stage2
 from episodic_absa.seed.stage2 import Verdicts as SeedVerdicts
-from episodic_absa.vocabulary import Language
+from episodic_absa.vocabulary import Language, Reach
 
 
 class SeedDebated(NamedTuple):
@@ -51,14 +50,14 @@ class SeedStages:
         """Return the signals of Stage1."""
         return gate_signals(first.result.ate, first.result.atsa, first.result.validator)
 
-    def look(self, first: FirstAnalysis, signals: GateSignals) -> SecondLook:  # noqa: ARG002
-        """Return a whole look, whatever the sample."""
-        return WHOLE_LOOK
+    def reach(self, first: FirstAnalysis, asking: Asking) -> Reach:  # noqa: ARG002
+        """Return that everybody is asked, whatever the sample."""
+        return "full"
 
     async def debate(
         self,
         first: FirstAnalysis,
-        look: SecondLook,  # noqa: ARG002
+        reach: Reach,  # noqa: ARG002
         slot: MemorySlot | None,
         asking: Asking,
     ) -> SeedDebated:
@@ -69,7 +68,7 @@ class SeedStages:
     async def review(
         self,
         first: FirstAnalysis,
-        look: SecondLook,  # noqa: ARG002
+        reach: Reach,  # noqa: ARG002
         debated: SeedDebated,
         slot: MemorySlot | None,
         asking: Asking,
@@ -86,6 +85,7 @@ class SeedStages:
         first: FirstAnalysis,
         debated: SeedDebated,
         verdicts: Verdicts,
+        reach: Reach,  # noqa: ARG002
         slot: MemorySlot | None,
         asking: Asking,
     ) -> Decided:

@@ -45,10 +45,9 @@ class Verdicts(NamedTuple):
 
 
 class Stage2:
-    """Runs the Stage2 agents; with `targets_only` nobody is asked about polarities."""
+    """Runs the Stage2 agents."""
 
-    def __init__(self, settings: PipelineSettings, slot_name: str, *, targets_only: bool = False) -> None:
-        self._targets_only = targets_only
+    def __init__(self, settings: PipelineSettings, slot_name: str) -> None:
         self._validates = settings.enable_validator
         self._slot_name = slot_name
 
@@ -63,18 +62,18 @@ class Stage2:
         shown: Context = [("text", first.text), ("targets", first.shown_targets), *last]
         ate, atsa = await asyncio.gather(
             asking.ask_witness("stage2_ate", inputs, shown, TargetVerdictsAnswer),
-            self._on_pairs(inputs, [("text", first.text), ("pairs", first.shown_pairs), *last], asking),
+            asking.ask_witness(
+                "stage2_atsa",
+                inputs,
+                [("text", first.text), ("pairs", first.shown_pairs), *last],
+                PairVerdictsAnswer,
+            ),
             return_exceptions=True,
         )
         if isinstance(ate, BaseException) or isinstance(atsa, BaseException):
             raise first_error(ate, atsa)
         # An answer that cannot be read is no verdict.
         return verdicts_of(ate or TargetVerdictsAnswer(verdicts=()), atsa or PairVerdictsAnswer(verdicts=()), first)
-
-    async def _on_pairs(self, inputs: ReviewInputs, shown: Context, asking: Asking) -> PairVerdictsAnswer | None:
-        if self._targets_only:
-            return None
-        return await asking.ask_witness("stage2_atsa", inputs, shown, PairVerdictsAnswer)
 
     async def validate(
         self,

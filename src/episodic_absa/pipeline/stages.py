@@ -5,12 +5,11 @@ from typing import Protocol, TypeVar
 from episodic_absa.memory import GateSignals
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decided import Decided
-from episodic_absa.pipeline.second_look import SecondLook
 from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.stage2 import Verdicts
 from episodic_absa.schemas.absa import DebateOutput, Sample
 from episodic_absa.schemas.role_inputs import MemorySlot
-from episodic_absa.vocabulary import Language
+from episodic_absa.vocabulary import Language, Reach
 
 
 class HasRecord(Protocol):
@@ -36,16 +35,16 @@ class Stages(Protocol[DebatedT]):
         """Return what the memory's gates decide by."""
         ...
 
-    def look(self, first: FirstAnalysis, signals: GateSignals) -> SecondLook:
-        """Return how closely to look again."""
+    def reach(self, first: FirstAnalysis, asking: Asking) -> Reach:
+        """Return how far to ask: debate and Stage2 are heard only if it is `full`."""
         ...
 
-    async def debate(self, first: FirstAnalysis, look: SecondLook, slot: MemorySlot | None, asking: Asking) -> DebatedT:
+    async def debate(self, first: FirstAnalysis, reach: Reach, slot: MemorySlot | None, asking: Asking) -> DebatedT:
         """Return the debate about a first analysis, or that of nobody."""
         ...
 
     async def review(
-        self, first: FirstAnalysis, look: SecondLook, debated: DebatedT, slot: MemorySlot | None, asking: Asking
+        self, first: FirstAnalysis, reach: Reach, debated: DebatedT, slot: MemorySlot | None, asking: Asking
     ) -> Verdicts:
         """Return Stage2's verdicts."""
         ...
@@ -56,6 +55,7 @@ class Stages(Protocol[DebatedT]):
         first: FirstAnalysis,
         debated: DebatedT,
         verdicts: Verdicts,
+        reach: Reach,
         slot: MemorySlot | None,
         asking: Asking,
     ) -> Decided:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 from episodic_absa.backends.backend import Backend
@@ -25,8 +26,8 @@ from episodic_absa.memory.episodes.selective_storage import Teaching
 from episodic_absa.memory.injection.advisory_injection_gate import decide_by, opens_a_gate
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.pipeline.asking import Asking
-from episodic_absa.pipeline.debate.speakers import TARGETS_SPEAKER
-from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.decision.changes import changes_of
+from episodic_absa.pipeline.decision.weights import SHIPPED_WEIGHTS
 from episodic_absa.pipeline.default_stages import DefaultStages
 from episodic_absa.pipeline.memory_view import MemoryView, WriteInputs
 from episodic_absa.pipeline.prompt_files import PROMPT_FILES
@@ -35,12 +36,13 @@ from episodic_absa.pipeline.seed_stages import SeedStages
 from episodic_absa.pipeline.shown_values import slot_name_problem
 from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.stages import Stages
+from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas.absa import Sample, Stage1Result, Stage2Result
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition, MemoryMeta
-from episodic_absa.schemas.run_files.call_record import CallRecord
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Language, Look, Rules
+from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
+from episodic_absa.schemas.run_files.sample_record import CallRecord
+from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Language, Reach, Rules
 
 
 class SupervisorAgent:
@@ -52,11 +54,12 @@ class SupervisorAgent:
         debate_slot_name: the prompt key of the memory in the debate (`io.slot_memory_name`).
         allowlist: short terms that count as targets beside the built-in ones.
         rules: which prompts and decisions are in force.
-        reader: the independent witness of rules v3; None leaves it out.
+        reader: a witness of rules v3, and what answers without a model; None leaves it out.
         referee: whether rules v3 ask the referee how a change turned out.
+        weights: the file by which rules v3 weigh candidates.
 
     Raises:
-        ConfigError: prompts already use `debate_slot_name` as a key.
+        ConfigError: prompts already use `debate_slot_name` as a key, or the weights cannot be read.
     """
 
     def __init__(
@@ -67,8 +70,9 @@ class SupervisorAgent:
         debate_slot_name: str = DEBATE_SLOT.name,
         allowlist: frozenset[str] = frozenset(),
         rules: Rules = "seed",
-        reader: Reader | None = None,
+        reader: TextReader | None = None,
         referee: bool = False,
+        weights: Path = SHIPPED_WEIGHTS,
     ) -> None:
         if problem := slot_name_problem(debate_slot_name):
             raise ConfigError(f"io.{problem}", key="io.slot_memory_name")
@@ -84,9 +88,9 @@ class SupervisorAgent:
                 debate_slot_name,
                 allowlist,
                 reader,
-                # Answers that are the reader's own it cannot confirm.
-                is_reader_heard=not backend.shares_the_reader,
+                shares_the_reader=backend.shares_the_reader,
                 referee=referee,
+                weights=weights,
             )
         )
 
@@ -111,25 +115,27 @@ class SupervisorAgent:
         asking = asking or self.new_asking(memory.condition, seed)
         first = await stages.analyse(sample, language, asking)  # ATE -> ATSA -> Validator
         signals = stages.signals(first)
-        look = stages.look(first, signals)
+        reach = stages.reach(first, asking)
         slot, _, meta = memory.without_debate()
-        if self.settings.enable_debate and look.look != "none":
+        if self.settings.enable_debate and reach == "full":
             slot, _, meta = await memory.read(known, first.result)  # the only read
 
         gate = should_inject_advisory_with_reason(signals)
-        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, look.look, language)
-        debated = await stages.debate(first, look, to_debate.slot, asking)
+        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, reach, language)
+        debated = await stages.debate(first, reach, to_debate.slot, asking)
 
         gate2 = should_inject_memory_for_stage2_with_reason(signals)
         to_stage2 = self._inject(
-            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue, look.look, language
+            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue, reach, language
         )  # the same slot, no new retrieval
-        verdicts = await stages.review(first, look, debated, to_stage2.slot, asking)
-        decided = await stages.decide(sample, first, debated, verdicts, to_stage2.slot, asking)  # after Validator2
+        verdicts = await stages.review(first, reach, debated, to_stage2.slot, asking)
+        decided = await stages.decide(
+            sample, first, debated, verdicts, reach, to_stage2.slot, asking
+        )  # after Validator2
 
         if not _asked_stage2(asking.calls):
             to_stage2 = _unasked(to_stage2, to_debate.meta)
-        inputs = WriteInputs(decided.outcome, decided.summary, _teaching(signals, decided.changes))
+        inputs = WriteInputs(decided.outcome, decided.summary, _teaching(signals, decided.decision))
         store = await memory.write(known, first.result, inputs)  # the only write
         return SampleResult(
             sample=sample,
@@ -149,8 +155,7 @@ class SupervisorAgent:
             final_sentiments=decided.final_sentiments,
             patched_sentiments=decided.patched_sentiments,
             stage_labels=decided.stage_labels,
-            changes=decided.changes,
-            second_look=look if self.settings.effort == "adaptive" else None,
+            decision=decided.decision,
             memory=_with_slots_seen(to_stage2.meta, asking),
             memory_bundle=slot,
             store=store,
@@ -173,10 +178,10 @@ class SupervisorAgent:
         # Gates do not depend on memory: the result's own record says why they opened.
         gate = decide_by(result.memory.injection_trigger_reasons)
         gate2 = decide_by(result.memory.stage2_memory_gate_reasons)
-        look = "whole" if result.second_look is None else result.second_look.look
+        reach = "full" if result.decision is None or result.decision.reach is None else result.decision.reach
         language = result.language
-        to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue, look, language)
-        to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue, look, language)
+        to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue, reach, language)
+        to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue, reach, language)
         if not _asked_stage2(result.calls):
             to_stage2 = _unasked(to_stage2, to_debate.meta)
         seen = result.memory.memory_debate_slot_present_for
@@ -201,7 +206,7 @@ class SupervisorAgent:
         meta: MemoryMeta,
         gate: GateDecision[Any],
         catalogue: PrincipleCatalogue,
-        look: Look,
+        reach: Reach,
         language: Language,
     ) -> Injection:
         return injection_for(
@@ -211,28 +216,27 @@ class SupervisorAgent:
             gate,
             catalogue=catalogue,
             chars_cap=self.settings.memory_prompt_injection_chars_cap,
-            has_reader=self._has_reader(target, look),
+            has_reader=self._has_reader(target, reach),
             language=language,
         )
 
-    def _has_reader(self, target: SlotTarget, look: Look = "whole") -> bool:
+    def _has_reader(self, target: SlotTarget, reach: Reach = "full") -> bool:
         """Return whether any call sees the slot: a slot that no prompt holds must not be recorded as shown."""
+        if reach != "full":
+            return False
         if target.stage == "stage2":
             return self.settings.enable_stage2
         debate = self.settings.debate
         asked: set[DebateCall] = {*debate.order, "judge"}
-        if look == "targets":
-            asked &= {TARGETS_SPEAKER}
         return self.settings.enable_debate and not asked.isdisjoint(debate.memory_visible_to)
 
 
-def _teaching(signals: GateSignals, changes: Sequence[ChangeRecord] | None) -> Teaching | None:
-    """Return what the sample can teach; None under rules that decide no single changes."""
-    return (
-        None
-        if changes is None
-        else Teaching(len(changes), sum(change.adopted for change in changes), opens_a_gate(signals))
-    )
+def _teaching(signals: GateSignals, decision: DecisionRecord | None) -> Teaching | None:
+    """Return what the sample can teach; None under rules that weigh no candidates."""
+    if decision is None:
+        return None
+    changes = changes_of(decision.candidates)
+    return Teaching(len(changes), sum(change.is_made for change in changes), opens_a_gate(signals))
 
 
 def _with_advisories(stage2: Stage2Result, *injections: Injection) -> Stage2Result:

@@ -1,8 +1,10 @@
-"""Opens connections to PostgreSQL. What goes wrong becomes a DatabaseError that says what to do, without secrets."""
+"""Connections to PostgreSQL. What goes wrong becomes a DatabaseError that says what to do, without secrets."""
 
-from collections.abc import Iterator
+import os
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from episodic_absa.errors import DatabaseError, MissingExtraError
 from episodic_absa.postgres.location import WHERE_PASSWORDS_STAND, PostgresLocation
@@ -12,9 +14,9 @@ from episodic_absa.serialization.redaction import redacted
 if TYPE_CHECKING:
     import psycopg
 
+ResultT = TypeVar("ResultT")
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
-OLDEST_SERVER: Final = 13
 LOCK_TIMEOUT_S: Final = 60.0
 _CONNECT_TIMEOUT_S: Final = 10
 _QUOTED_CHARS: Final = 300
@@ -58,6 +60,8 @@ _BY_WORDS: Final = (
         "name the user in the address (postgresql://user@host/database) or in PGUSER",
     ),
 )
+_RECONNECT_S: Final = 20.0
+_RECONNECT_PAUSE_S: Final = 0.2
 
 
 def connect(location: PostgresLocation, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> Connection:
@@ -69,7 +73,7 @@ def connect(location: PostgresLocation, *, lock_timeout_s: float = LOCK_TIMEOUT_
 
     Raises:
         MissingExtraError: psycopg is not installed.
-        DatabaseError: the server cannot be reached, refuses, is too old, or the database is not in UTF-8.
+        DatabaseError: the server cannot be reached, refuses, or the database is not in UTF-8.
     """
     psycopg = _import_psycopg()
     try:
@@ -83,7 +87,7 @@ def connect(location: PostgresLocation, *, lock_timeout_s: float = LOCK_TIMEOUT_
             location=location.shown,
         ) from error
     try:
-        _check_server(connection, location)
+        _require_utf_8(connection, location)
         with database_errors(location):
             # A statement sees what others have committed before it, whatever the server's default is.
             connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
@@ -134,14 +138,7 @@ def _refused_connection(error: "psycopg.Error") -> tuple[str, str]:
     return "cannot be reached", "check host, port and network, and that the server runs"
 
 
-def _check_server(connection: Connection, location: PostgresLocation) -> None:
-    version = connection.info.server_version
-    if version < OLDEST_SERVER * 10_000:
-        raise DatabaseError(
-            f"the server of {location.shown} is PostgreSQL {version // 10_000}; version {OLDEST_SERVER} or later is "
-            "needed; name another server or update this one",
-            location=location.shown,
-        )
+def _require_utf_8(connection: Connection, location: PostgresLocation) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise DatabaseError(
@@ -157,3 +154,62 @@ def _import_psycopg() -> Any:
     except ImportError as error:
         raise MissingExtraError(feature="a PostgreSQL database", extra="postgres") from error
     return psycopg
+
+
+class LastingConnection:
+    """A connection for work that may begin again: a server that is restarted is waited for."""
+
+    def __init__(self, location: PostgresLocation, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
+        self._process = os.getpid()
+        self._location = location
+        self._lock_timeout_s = lock_timeout_s
+        self._patience_s = _RECONNECT_S
+        self.connection = self._connect()
+
+    def run(self, work: Callable[[Connection], ResultT]) -> ResultT:
+        """Do some work that may be done twice; begin again on a new connection if this one breaks.
+
+        Raises:
+            DatabaseError: the server refuses the work, or does not come back.
+        """
+        deadline = 0.0
+        while True:
+            try:
+                if self.connection.closed:
+                    self.connection = self._connect()
+                with database_errors(self._location):
+                    result = work(self.connection)
+            except DatabaseError:
+                # An open connection says that the server has answered: it would answer the same again.
+                if not self.connection.closed:
+                    raise
+                deadline = deadline or time.monotonic() + self._patience_s
+                if time.monotonic() >= deadline:
+                    # Whoever asks next does not wait again for a server that is gone.
+                    self._patience_s = 0.0
+                    raise
+                time.sleep(_RECONNECT_PAUSE_S)
+            else:
+                self._patience_s = _RECONNECT_S
+                return result
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def leave_to_parent(self) -> None:
+        """Give up the connection in a forked child, without a word to the server: the parent goes on using it.
+
+        A descriptor that stays open in the child would keep the parent's locks when the parent dies.
+        """
+        if not self.connection.closed:
+            os.close(self.connection.fileno())
+
+    def __del__(self) -> None:
+        # Nobody closed it. In a forked child it belongs to the parent.
+        connection = getattr(self, "connection", None)
+        if connection is not None and self._process == os.getpid():
+            connection.close()
+
+    def _connect(self) -> Connection:
+        return connect(self._location, lock_timeout_s=self._lock_timeout_s)

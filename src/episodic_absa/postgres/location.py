@@ -10,6 +10,8 @@ from episodic_absa.errors import DatabaseError
 from episodic_absa.serialization.quoted_value import quoted, shortened
 from episodic_absa.serialization.redaction import credential_in, redacted
 
+SCHEMA: Final = "episodic_absa"
+"""The schema of the response cache, and of stores of 0.2."""
 DEFAULT_STORE: Final = "episodes"
 _SCHEMES: Final = ("postgresql", "postgres")
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")

@@ -1,51 +1,63 @@
 """Builds the report of a cell or a grid from its files, without inference; writes report.html and report.json."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from episodic_absa.analysis.failures import failures_of
 from episodic_absa.analysis.finished_run import FinishedRun
+from episodic_absa.analysis.grid_tables import SeedRow
+from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.data.answer.arms import arms_figure, arms_of, arms_table
 from episodic_absa.reports.data.answer.question_words import exploratory_mark, question_notes
-from episodic_absa.reports.data.answer.report_arms import arms_view
-from episodic_absa.reports.data.answer.report_strata import effect_tables, stratum_tables
-from episodic_absa.reports.data.quality_views import QualityViews
-from episodic_absa.reports.data.report_cost import cost_view
-from episodic_absa.reports.data.report_data import (
-    ComparisonView,
-    Explorer,
-    ExplorerCell,
-    ReportData,
-    ReviewEntry,
-)
-from episodic_absa.reports.data.report_errors import error_rows, group_tables
-from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, orphan_state, run_facts
-from episodic_absa.reports.data.report_integrity import certificate_of, integrity_of
-from episodic_absa.reports.data.report_memory import (
-    growth_panels,
-    impact_rows,
-    latency_rows,
-    memory_flows,
-    principle_uses,
-)
-from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
-from episodic_absa.reports.data.report_tables import (
+from episodic_absa.reports.data.answer.strata import effect_parts, part_figure, stratum_parts
+from episodic_absa.reports.data.certificate_words import CertificateWords
+from episodic_absa.reports.data.comparisons import ComparisonPart, comparison_part
+from episodic_absa.reports.data.metric_tables import (
     Groups,
-    comparison_view,
+    Intervals,
+    MetricRow,
     definitions_of,
+    metric_rows,
     metric_tables,
+    quality_figures,
     quality_intervals,
-    quality_panels,
     seed_rows,
 )
-from episodic_absa.reports.data.report_words import (
-    failure_of,
-    headline_of,
-    notes_of,
+from episodic_absa.reports.data.quality_views import QualityViews
+from episodic_absa.reports.data.report_cost import cost_table, cost_view
+from episodic_absa.reports.data.report_data import (
+    Arms,
+    CellState,
+    ConditionCard,
+    DifferencePart,
+    Explorer,
+    ExplorerCell,
+    Integrity,
+    ReportData,
+    ReviewEntry,
+    RunFacts,
 )
-from episodic_absa.reports.export.export_files import export_report
+from episodic_absa.reports.data.report_errors import error_rows, error_table, group_table, group_tables
+from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, run_facts
+from episodic_absa.reports.data.report_integrity import cells_table, certificate_of, checks_table, integrity_of
+from episodic_absa.reports.data.report_memory import (
+    flow_figures,
+    growth_figures,
+    latency_rows,
+    principles_table,
+)
+from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
+from episodic_absa.reports.data.report_words import failure_of, headline_of, notes_of
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
+from episodic_absa.reports.plots.cost_plot import cost_plot
+from episodic_absa.reports.plots.figure import Figure
+from episodic_absa.reports.plots.latency_plot import LatencyRow, latency_plot
 from episodic_absa.reports.report_values import report_json
+from episodic_absa.reports.saved_files import export_report
+from episodic_absa.reports.tables.table import Table
 from episodic_absa.runs.reading.finished_cells import Tell, tell_nobody
 from episodic_absa.runs.reading.verified_files import CELL_MARK
 from episodic_absa.serialization.csv_text import replace_file
@@ -101,65 +113,164 @@ def is_without_text(root: Path) -> bool:
 
 def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_text: bool = True) -> ReportData:
     """Return the values of the page of one cell, or of a whole grid."""
-    groups: Groups = run.asked_groups or {run.cells[0].condition: [run.cells[0]]}
-    rows = seed_rows(run)
-    intervals = quality_intervals(groups)
-    cards = condition_cards(groups, rows, intervals)
-    tables = metric_tables(rows, list(groups), intervals)
-    comparisons = tuple(
-        comparison_view(
-            compared.comparison,
-            exploratory_mark(compared.parts),
-            is_added=any(part.is_added for part in compared.parts),
+    return _Page(run, samples, with_text).data()
+
+
+@dataclass(frozen=True)
+class _Page:
+    """The parts of one page; each is computed once."""
+
+    run: FinishedRun
+    samples: Mapping[Path, CellSamples]
+    with_text: bool
+
+    @cached_property
+    def groups(self) -> Groups:
+        return self.run.asked_groups or {self.run.cells[0].condition: [self.run.cells[0]]}
+
+    @cached_property
+    def samples_of(self) -> dict[str, list[CellSamples]]:
+        return {name: [self.samples[cell.path] for cell in group] for name, group in self.groups.items()}
+
+    @cached_property
+    def rows(self) -> tuple[SeedRow, ...]:
+        return seed_rows(self.run)
+
+    @cached_property
+    def intervals(self) -> Intervals:
+        return quality_intervals(self.groups)
+
+    @cached_property
+    def cards(self) -> tuple[ConditionCard, ...]:
+        return condition_cards(self.groups, self.rows, self.intervals)
+
+    @cached_property
+    def states(self) -> tuple[CellState, ...]:
+        return (*map(cell_state, self.run.cells), *(CellState(path.name) for path in self.run.orphans))
+
+    @cached_property
+    def facts(self) -> RunFacts:
+        return run_facts(self.groups, self.samples_of)
+
+    @cached_property
+    def comparisons(self) -> tuple[ComparisonPart, ...]:
+        return tuple(
+            comparison_part(
+                compared.comparison,
+                exploratory_mark(compared.parts),
+                is_added=any(part.is_added for part in compared.parts),
+            )
+            for compared in self.run.grid_comparisons
         )
-        for compared in run.grid_comparisons
-    )
-    by_condition = {name: [samples[cell.path] for cell in group] for name, group in groups.items()}
-    facts = run_facts(groups, by_condition)
-    states = (*map(cell_state, run.cells), *map(orphan_state, run.orphans))
-    headline, power = headline_of(facts, cards, comparisons)
-    shown = [row.metric for table in tables for row in (*table.rows, *table.counts)]
-    compared = [row.metric for comparison in comparisons for row in comparison.rows]
-    return ReportData(
-        scope="grid" if run.is_grid else "cell",
-        title=_title(run),
-        facts=facts,
-        mark=comparisons[0].exploratory if comparisons else None,
-        headline=headline,
-        failure=failure_of(failures_of(run.cells), with_text=with_text),
-        power=power,
-        arms=arms_view(run, cards) if facts.with_gold else None,
-        notes=(
-            *(question_notes(run.question) if run.is_grid else ()),
-            *notes_of(
-                facts,
-                states,
-                only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
-            ),
-        ),
-        cells=states,
-        conditions=cards,
-        panels=quality_panels(tables, [(card.name, card.colour) for card in cards]),
-        views=QualityViews(
-            cost=cost_view(groups, by_condition, cards, rows, intervals) if run.is_grid else None,
+
+    @cached_property
+    def arms(self) -> Arms | None:
+        return arms_of(self.run, self.cards) if self.facts.with_gold else None
+
+    @cached_property
+    def strata(self) -> tuple[DifferencePart, ...]:
+        return stratum_parts(self.run.strata)
+
+    @cached_property
+    def effects(self) -> tuple[DifferencePart, ...]:
+        return effect_parts(self.run.principle_effects) if self.run.is_grid else ()
+
+    @cached_property
+    def quality(self) -> QualityViews:
+        groups, cards, is_grid = self.groups, self.cards, self.run.is_grid
+        return QualityViews(
+            cost=cost_view(groups, self.samples_of, cards, self.rows, self.intervals) if is_grid else None,
             errors=error_rows(groups, cards),
-            groups=group_tables(groups, by_condition, cards),
-        ),
-        tables=tables,
-        definitions=definitions_of([*shown, *compared]),
-        comparisons=comparisons,
-        strata=stratum_tables(run.strata),
-        effects=effect_tables(run.principle_effects) if run.is_grid else (),
-        growth=growth_panels(groups, cards),
-        flows=memory_flows(groups, cards),
-        principles=principle_uses(by_condition, cards),
-        impact=impact_rows(groups, cards),
-        latency=latency_rows(by_condition, cards),
-        integrity=integrity_of(run),
-        certificate=certificate_of(run),
-        explorer=_explorer(run.by_condition or groups, samples, _first_pair(comparisons, groups)),
-        with_text=with_text,
-    )
+            groups=group_tables(groups, self.samples_of, cards),
+        )
+
+    @cached_property
+    def metrics(self) -> dict[str, tuple[MetricRow, ...]]:
+        return metric_rows(self.rows, list(self.groups), self.intervals)
+
+    @cached_property
+    def integrity(self) -> Integrity:
+        return integrity_of(self.run)
+
+    @cached_property
+    def certificate(self) -> CertificateWords | None:
+        return certificate_of(self.run)
+
+    @cached_property
+    def latency(self) -> tuple[LatencyRow, ...]:
+        return latency_rows(self.samples_of, self.cards)
+
+    def tables(self) -> Iterator[Table]:
+        names = [card.name for card in self.cards]
+        yield from metric_tables(self.metrics, self.rows, names)
+        for groups in self.quality.groups:
+            yield group_table(groups, names)
+        if self.quality.cost:
+            yield cost_table(self.quality.cost)
+        if self.quality.errors:
+            yield error_table(self.quality.errors)
+        if self.arms:
+            yield arms_table(self.arms)
+        yield from (comparison.table for comparison in self.comparisons)
+        yield from (part.table for part in (*self.strata, *self.effects))
+        yield from principles_table(self.samples_of, self.cards)
+        if self.integrity.verified:
+            yield checks_table(self.integrity)
+        if self.certificate:
+            yield self.certificate.table
+        yield cells_table(self.states)
+
+    def figures(self) -> Iterator[Figure]:
+        if self.arms:
+            yield arms_figure(self.arms)
+        yield from quality_figures(self.metrics.get("quality", ()), [(card.name, card.colour) for card in self.cards])
+        if self.quality.cost:
+            yield Figure("quality_over_cost_micro", cost_plot(self.quality.cost, "micro"))
+            yield Figure("quality_over_cost_macro", cost_plot(self.quality.cost, "macro"))
+        yield from map(part_figure, (*self.strata, *self.effects))
+        yield from flow_figures(self.groups, self.cards)
+        yield from growth_figures(self.groups, self.cards)
+        if self.latency:
+            yield Figure("time_without_waiting", latency_plot(self.latency))
+
+    def notes(self) -> tuple[Bilingual, ...]:
+        is_grid, only_build = self.run.is_grid, ""
+        if is_grid and not self.run.by_condition:
+            only_build = self.run.cells[0].path.resolve().name
+        questions = question_notes(self.run.question) if is_grid else ()
+        compared = self.comparisons[0].comparison.primary.n_uids if self.facts.with_gold and self.comparisons else None
+        return (*questions, *notes_of(self.facts, self.states, compared_n=compared, only_build=only_build))
+
+    def data(self) -> ReportData:
+        headline, power = headline_of(self.facts, self.cards, self.comparisons)
+        tables = {table.name: table for table in self.tables()}
+        in_tables = [row.name.metric for table in tables.values() for row in table.rows if isinstance(row, MetricRow)]
+        compared = [row.metric for part in self.comparisons for row in part.comparison.metrics]
+        first = _first_pair(self.comparisons, self.groups)
+        return ReportData(
+            scope="grid" if self.run.is_grid else "cell",
+            title=_title(self.run),
+            facts=self.facts,
+            headline=headline,
+            power=power,
+            failure=failure_of(failures_of(self.run.cells), with_text=self.with_text),
+            notes=self.notes(),
+            cells=self.states,
+            conditions=self.cards,
+            tables=tables,
+            figures={figure.name: figure for figure in self.figures()},
+            definitions=definitions_of([*in_tables, *compared]),
+            arms=self.arms,
+            quality=self.quality,
+            comparisons=self.comparisons,
+            strata=self.strata,
+            effects=self.effects,
+            latency=self.latency,
+            integrity=self.integrity,
+            certificate=self.certificate,
+            explorer=_explorer(self.run.by_condition or self.groups, self.samples, first),
+            with_text=self.with_text,
+        )
 
 
 def _title(run: FinishedRun) -> str:
@@ -182,9 +293,9 @@ def _write(directory: Path, data: ReportData) -> tuple[Path, Path]:
     return page, values
 
 
-def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[str, str]:
+def _first_pair(comparisons: Sequence[ComparisonPart], groups: Groups) -> tuple[str, str]:
     """Return the conditions that the explorer opens with: those of the first comparison, else the first condition."""
-    return (comparisons[0].a, comparisons[0].b) if comparisons else (next(iter(groups)), "")
+    return (comparisons[0].comparison.a, comparisons[0].comparison.b) if comparisons else (next(iter(groups)), "")
 
 
 def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
@@ -195,23 +306,11 @@ def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[
     order = dict.fromkeys(uid for cell_samples in of_cells for uid in cell_samples.reviews)
     return Explorer(
         cells=tuple(
-            ExplorerCell(
-                condition=cell.condition,
-                seed=cell.manifest.seed,
-                order=cell.manifest.order if with_orders else 0,
-            )
+            ExplorerCell(cell.condition, cell.manifest.seed, cell.manifest.order if with_orders else 0)
             for cell in cells
         ),
         reviews=tuple(
-            ReviewEntry(
-                uid=uid,
-                text=reviews[uid].text,
-                language=reviews[uid].language,
-                domain=reviews[uid].domain,
-                case_type=reviews[uid].case_type,
-                gold=reviews[uid].gold,
-                cells=tuple(cell_samples.samples.get(uid) for cell_samples in of_cells),
-            )
+            ReviewEntry(uid, reviews[uid], tuple(cell_samples.samples.get(uid) for cell_samples in of_cells))
             for uid in order
         ),
         first=first,

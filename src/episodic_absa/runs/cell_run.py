@@ -1,11 +1,12 @@
 """Runs one cell from its manifest to its last commit. It needs plain data only, so that any process can run it."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.provider_facts import facts_of
@@ -16,15 +17,12 @@ from episodic_absa.memory.memory_store import Scratch
 from episodic_absa.pipeline.composition import Pipeline
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.cell_store import CellStore
-from episodic_absa.runs.config.cells import cell_named
-from episodic_absa.runs.config.cfg_hash import cfg_hash
-from episodic_absa.runs.config.config_differences import differences_text
+from episodic_absa.runs.config.cells import Cell
+from episodic_absa.runs.config.cfg_hash import cfg_hash, differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.engines.sample_engine import Analysis, CellWork, LocalEngine, SampleEngine
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes, samples
-from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.cell_files import rebuild_sample_files
@@ -32,13 +30,11 @@ from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest, re
 from episodic_absa.runs.reading.verified_files import forget_verification
 from episodic_absa.runs.records.cell_manifest import build_manifest
 from episodic_absa.runs.records.recorded_sample import Recorder
-from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import RUN_META, STORE, Redo, Resumed, RunDirectory
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.manifest import Manifest, RunMeta, Speculation
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
-from episodic_absa.schemas.run_meta import RunMeta, Speculation
 from episodic_absa.serialization.redaction import redacted
 from episodic_absa.store.open_store import store_sha256
 
@@ -84,93 +80,109 @@ def require_few_failures(progress: CellProgress | GridProgress, allowed: int, ce
         )
 
 
-@dataclass(frozen=True)
-class CellSpec:
-    """One cell to run, as plain data that can be sent to another process."""
+class CellWork(NamedTuple):
+    """The samples of a cell that are to be analysed."""
 
     config: ExperimentConfig
-    cell: str
-    """The cell's name."""
-    start_store: Path | None = None
-    """The store that the cell's own store begins as a copy of."""
+    cell: Cell
+    pipeline: Pipeline
+    """Its memory is that of the cell before the first sample."""
+    samples: Sequence[Sample]
+    """All of the cell, also those that are committed."""
+    first_index: int
+    kept: Mapping[int, SampleRecord]
+    """Samples from `first_index` on that are committed as they were recorded."""
+
+
+Commit = Callable[[int, SampleResult | SampleFailure | SampleRecord], None]
+AnalyseCell = Callable[[CellWork, Commit], Awaitable[Speculation]]
+"""Commits every sample from the first index on, in order, and returns what speculation cost."""
+
+
+async def analyse_here(work: CellWork, commit: Commit) -> Speculation:
+    """Analyse the samples of a cell in this process."""
+    experiment = work.config.file.experiment
+    ordered = OrderedRun(
+        work.pipeline.supervisor,
+        work.pipeline.memory,
+        work.samples,
+        commit,
+        first_index=work.first_index,
+        kept=work.kept,
+        seed=work.cell.seed,
+        used_in_eval=not work.cell.is_build,
+        pace=Pace(
+            samples_ahead=2 * experiment.concurrency,
+            speculate_ahead=experiment.speculate_ahead if experiment.speculate else 0,
+        ),
+    )
+    await ordered.run()
+    return Speculation(redone_samples=ordered.redone_n, wasted_calls=ordered.wasted_calls_n)
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What all cells of a run share."""
+
+    config: ExperimentConfig
+    data: ExperimentData
+    backend: Backend
+    analyse: AnalyseCell = analyse_here
     use_cache_file: bool = True
     """False keeps answers in memory only."""
     keep_failures: bool = False
     """True leaves samples failed that failed in an earlier run."""
 
 
-def _ignore(progress: CellProgress) -> None:
-    """Stand in where nobody follows the progress."""
-
-
 async def run_cell(
-    spec: CellSpec,
-    *,
-    backend: Backend | None = None,
-    data: ExperimentData | None = None,
-    engine: SampleEngine | None = None,
-    on_progress: Callable[[CellProgress], None] = _ignore,
-) -> CellProgress:
-    """Run the samples of a cell that are not committed yet or failed, and return what the cell came to.
+    context: RunContext, cell: Cell, start_store: Path | None, on_progress: Callable[[CellProgress], None]
+) -> None:
+    """Run the samples of a cell that are not committed yet or failed.
 
     Args:
-        spec: the cell.
-        backend: answers instead of the one that the config names; the caller closes it.
-        data: the experiment's samples, if they are loaded and the question of the grid is fixed already.
-        engine: analyses the samples; None analyses them in this process.
+        context: of the run.
+        cell: the cell.
+        start_store: the store that the cell's own store begins as a copy of.
         on_progress: called after every commit; an error that it raises ends the run, which can be resumed.
 
     Raises:
         RunDirectoryError: the directory belongs to another run, or too many samples failed.
     """
-    if backend is None:
-        async with open_backend(spec.config, use_cache_file=spec.use_cache_file) as opened:
-            return await run_cell(spec, backend=opened.backend, data=data, engine=engine, on_progress=on_progress)
-    if data is None:
-        data = ExperimentData(spec.config)
-        # No grid is in charge: the first of its cells fixes the question.
-        fix_question(spec.config, data)
-    engine = engine or LocalEngine(spec.config.file.experiment.concurrency)
-    return await _CellRun(spec, backend, data, engine, on_progress).run()
+    await _CellRun(context, cell, start_store, on_progress).run()
 
 
 class _CellRun:
     """One cell while it runs."""
 
     def __init__(
-        self,
-        spec: CellSpec,
-        backend: Backend,
-        data: ExperimentData,
-        engine: SampleEngine,
-        on_progress: Callable[[CellProgress], None],
+        self, context: RunContext, cell: Cell, start_store: Path | None, on_progress: Callable[[CellProgress], None]
     ) -> None:
-        self._spec = spec
-        self._config = spec.config
-        self._cell = cell_named(spec.config, spec.cell)
-        self._backend = backend
-        self._engine = engine
+        self._context = context
+        self._config = context.config
+        self._cell = cell
+        self._start_store = start_store
         self._on_progress = on_progress
-        self._data = data
-        self._labelled = data.samples_of(self._cell)
-        self._progress = CellProgress(self._cell.name, total=len(self._labelled))
+        self._labelled = context.data.samples_of(cell)
+        self._progress = CellProgress(cell.name, total=len(self._labelled))
         self._manifest = build_manifest(
-            spec.config,
-            self._cell,
-            data,
-            start_sha256=store_sha256(spec.start_store) if spec.start_store else None,
-            seed_supported=backend.honours_seed and engine.honours_seed,
-            answers_shared=_answers_are_shared(spec),
+            context.config,
+            cell,
+            context.data,
+            start_sha256=store_sha256(start_store) if start_store else None,
+            seed_supported=context.backend.honours_seed,
+            answers_shared=_answers_are_shared(context),
         )
         self._restarts = False
         self._recorder = Recorder()
 
-    async def run(self) -> CellProgress:
+    async def run(self) -> None:
         """Run what is left of the cell."""
         cell = self._cell
         keep_last_n = self._config.file.episodic_memory.keep_last_n
         live = MemoryStore(Scratch(cell.store or cell.path / STORE), keep_last_n=keep_last_n)
-        pipeline = build_experiment_pipeline(self._config, backend=self._backend, condition=cell.condition, store=live)
+        pipeline = build_experiment_pipeline(
+            self._config, backend=self._context.backend, condition=cell.condition, store=live
+        )
         published = CellStore(live, cell.store, cell.path, cell.condition.rules) if cell.store is not None else None
         directory = RunDirectory(cell.path, store=published)
         try:
@@ -184,7 +196,7 @@ class _CellRun:
                 if not resumed.kept:
                     directory.publish_store(is_finished=True)
                 rebuild_sample_files(cell.path)
-                return self._progress
+                return
             manifest = self._manifest
             if known is not None and not known.answers_shared and not self._restarts:
                 # A part of this cell was answered from a cache that is gone.
@@ -206,7 +218,6 @@ class _CellRun:
         finally:
             pipeline.memory.close()
             directory.close()
-        return self._progress
 
     def _refuse_foreign(self, directory: RunDirectory, known: Manifest | None) -> None:
         """Refuse a directory that holds results of another configuration or gold."""
@@ -237,7 +248,7 @@ class _CellRun:
         """Return whether the cell differs only in the built store it starts from: failed samples were built again."""
         if known.episodic_memory.build_store_sha256 == self._manifest.episodic_memory.build_store_sha256:
             return False
-        as_known = cfg_hash(self._config, self._cell, self._data.hashes, known.start_store_sha256)
+        as_known = cfg_hash(self._config, self._cell, self._context.data.hashes, known.start_store_sha256)
         return known.cfg_hash == as_known
 
     @property
@@ -249,7 +260,7 @@ class _CellRun:
     def _redo(self, known: Manifest | None) -> Redo:
         if self._restarts or (known is not None and known.cfg_hash != self._manifest.cfg_hash):
             return Redo.ALL
-        if self._spec.keep_failures:
+        if self._context.keep_failures:
             return Redo.NOTHING
         return Redo.FAILED_AND_LATER if self._cell.condition.store_write else Redo.FAILED
 
@@ -258,7 +269,7 @@ class _CellRun:
         sample_n, name = len(self._labelled), self._cell.name
         redo = self._redo(known)
         uids = [labelled.sample.uid for labelled in self._labelled]
-        resumed = directory.resume(uids, self._manifest.cfg_hash, redo, start_store=self._spec.start_store)
+        resumed = directory.resume(uids, self._manifest.cfg_hash, redo, start_store=self._start_store)
         first_index = resumed.next_index
         is_complete = known is not None and known.completed and redo is not Redo.ALL and not resumed.failed_n
         if is_complete and first_index < sample_n:
@@ -275,46 +286,19 @@ class _CellRun:
     async def _run_samples(self, directory: RunDirectory, pipeline: Pipeline, resumed: Resumed) -> RunMeta:
         started = datetime.now(UTC)
         samples = [labelled.sample for labelled in self._labelled]
-        left = {index: samples[index] for index in range(resumed.next_index, len(samples)) if index not in resumed.kept}
-        async with self._engine.analysing(CellWork(self._cell, pipeline, left)) as analysis:
-            ordered = self._ordered_run(directory, pipeline, analysis, samples, resumed)
-            await ordered.run()
+        work = CellWork(self._config, self._cell, pipeline, samples, resumed.next_index, resumed.kept)
+        speculation = await self._context.analyse(
+            work, lambda index, outcome: self._commit(directory, pipeline.memory, index, outcome)
+        )
         ended = datetime.now(UTC)
-        condition, elsewhere = self._cell.condition, analysis.speculation
+        condition = self._cell.condition
         return RunMeta(
             condition=condition.name,
             memory_mode=condition.memory_mode,
             started_at=started.isoformat(),
             ended_at=ended.isoformat(),
             seconds=round((ended - started).total_seconds(), 3),
-            speculation=Speculation(
-                redone_samples=ordered.redone_n + elsewhere.redone_samples,
-                wasted_calls=ordered.wasted_calls_n + elsewhere.wasted_calls,
-            ),
-        )
-
-    def _ordered_run(
-        self,
-        directory: RunDirectory,
-        pipeline: Pipeline,
-        analysis: Analysis,
-        samples: Sequence[Sample],
-        resumed: Resumed,
-    ) -> OrderedRun:
-        experiment = self._config.file.experiment
-        return OrderedRun(
-            analysis.supervisor,
-            pipeline.memory,
-            samples,
-            lambda index, outcome: self._commit(directory, pipeline.memory, index, outcome),
-            first_index=resumed.next_index,
-            kept=resumed.kept,
-            seed=self._cell.seed,
-            used_in_eval=not self._cell.is_build,
-            pace=Pace(
-                samples_ahead=analysis.samples_ahead,
-                speculate_ahead=experiment.speculate_ahead if experiment.speculate else 0,
-            ),
+            speculation=speculation,
         )
 
     def _commit(
@@ -347,9 +331,9 @@ class _CellRun:
         self._progress.shown += bool(memory.prompt_injection_chars or memory.stage2_memory_injected)
 
 
-def _answers_are_shared(spec: CellSpec) -> bool:
+def _answers_are_shared(context: RunContext) -> bool:
     """Return whether all cells of a seed are sure to get equal answers to equal prompts, also after an interruption."""
-    file = spec.config.file
+    file = context.config.file
     if facts_of(file.backbone).is_reproducible:
         return True
-    return file.cache.share == "all" and spec.use_cache_file
+    return file.cache.share == "all" and context.use_cache_file

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.writing_errors import writing
+from episodic_absa.runs.samples_file import writing
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, StoreStart
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 from episodic_absa.serialization.durable_file import make_private_directory, replace_durably

@@ -17,11 +17,11 @@ from episodic_absa.runs.question import NO_QUESTION, QUESTION, added_parts, load
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK
 from episodic_absa.runs.run_directory import usable_sample_n
-from episodic_absa.runs.writing_errors import writing
+from episodic_absa.runs.samples_file import writing
 from episodic_absa.schemas.run_files.question import QUESTION_VERSION, AskedQuestion, Question
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import make_private_directory, replace_durably
-from episodic_absa.serialization.sealed_json import seal_state, sealed
+from episodic_absa.serialization.seals import seal_state, sealed
 
 logger = logging.getLogger("episodic_absa.runs")
 _CHANGED: Final = (

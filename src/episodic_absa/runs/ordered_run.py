@@ -18,17 +18,17 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 
 from episodic_absa.errors import BackendError, ContractError, LeakageError
-from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
+from episodic_absa.memory import EpisodicOrchestrator, SlotAnswer
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.memory_view import MemoryView, WriteInputs
 from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample, Stage1Result
-from episodic_absa.schemas.run import Condition, StoreDecision
-from episodic_absa.schemas.run_files.call_record import CallRecord
-from episodic_absa.schemas.run_files.sample_record import SampleRecord
+from episodic_absa.schemas.run import StoreDecision
+from episodic_absa.schemas.run_files.sample_record import CallRecord, SampleRecord
 
 SampleError = BackendError | LeakageError | ContractError
 """An error that fails one sample; the run continues."""
@@ -56,28 +56,6 @@ class Pace:
     """How many samples that memory may reach continue before their turn; 0 does not speculate."""
 
 
-class Supervisor(Protocol):
-    """What an ordered run needs of a `SupervisorAgent`; another process may do the work."""
-
-    async def run(
-        self, sample: Sample, memory: MemoryView, *, seed: int = 0, asking: Asking | None = None
-    ) -> SampleResult:
-        """Return the result of one sample, with one read and one write of the memory."""
-        ...
-
-    def new_asking(self, condition: Condition, seed: int) -> Asking:
-        """Return a recorder for the calls of one sample."""
-        ...
-
-    def may_show_memory(self, condition: Condition, sample: Sample, stage1: Stage1Result) -> bool:
-        """Return whether a prompt of this sample may show memory."""
-        ...
-
-    def with_memory(self, result: SampleResult, answer: SlotAnswer, catalogue: PrincipleCatalogue) -> SampleResult:
-        """Return the result with the memory record of a later read that shows the same in every prompt."""
-        ...
-
-
 class _WrongGuess(Exception):  # noqa: N818 - not an error: the sample is done again
     """The memory at a sample's turn differs from the memory that it speculated on."""
 
@@ -87,9 +65,9 @@ class OrderedRun:
 
     def __init__(
         self,
-        supervisor: Supervisor,
+        supervisor: SupervisorAgent,
         orchestrator: EpisodicOrchestrator,
-        samples: Sequence[Sample] | AsyncIterator[Sample],
+        samples: Sequence[Sample] | Mapping[int, Sample] | AsyncIterator[Sample],
         commit: Callable[[int, SampleResult | SampleFailure | SampleRecord], None],
         *,
         first_index: int = 0,
@@ -98,13 +76,13 @@ class OrderedRun:
         used_in_eval: bool = True,
         pace: Pace,
     ) -> None:
-        self._supervisor = supervisor
+        self.supervisor = supervisor
         self.orchestrator = orchestrator
         self._samples = samples
         self._commit = commit
         self._kept = kept
-        self._seed = seed
-        self._used_in_eval = used_in_eval
+        self.seed = seed
+        self.used_in_eval = used_in_eval
         self._pace = pace
         self._turn = first_index
         self._turn_came = asyncio.Condition()
@@ -132,12 +110,13 @@ class OrderedRun:
                 yield index, sample
                 index += 1
         else:
-            for index in range(self._turn, len(self._samples)):
+            places = self._samples if isinstance(self._samples, Mapping) else range(self._turn, len(self._samples))
+            for index in places:
                 yield index, self._samples[index]
 
     async def _run_one(self, index: int, sample: Sample, slots: asyncio.Semaphore) -> None:
         outcome: SampleResult | SampleFailure | SampleRecord
-        asking = self._supervisor.new_asking(self.orchestrator.condition, self._seed)
+        asking = self.supervisor.new_asking(self.orchestrator.condition, self.seed)
         if index in self._kept:
             await self.wait_for_turn(index)
             outcome = self._kept[index]
@@ -167,20 +146,24 @@ class OrderedRun:
             result = await self._run_supervisor(sample, memory, asking)
         if memory.deferred is None:
             return result
-        return self._supervisor.with_memory(result, memory.deferred, memory.catalogue)
+        return self.supervisor.with_memory(result, memory.deferred, memory.catalogue)
 
     async def _run_supervisor(self, sample: Sample, memory: "_MemoryAtItsTurn", asking: Asking) -> SampleResult:
         """Return the result; what an answer breaks unexpectedly is an error of this sample, not of the run."""
         try:
-            return await self._supervisor.run(sample, memory, seed=self._seed, asking=asking)
+            return await self.supervisor.run(sample, memory, seed=self.seed, asking=asking)
         except _UNEXPECTED as error:
             if not asking.calls:
                 raise
             frame = traceback.extract_tb(error.__traceback__)[-1]
+            # A call without an end: the error came out of the backend, which a user may have written.
+            failed = next((call.model for call in asking.calls if call.error == "cancelled"), None)
+            start = "the answers led to" if failed is None else f"the backend {failed} raised"
+            report = "please report it" if failed is None else "mend it there, or report it if the backend is ours"
             # The message of such an error may quote the review.
             raise ContractError(
-                f"the answers led to an unexpected {type(error).__name__} in {Path(frame.filename).name}, "
-                f"line {frame.lineno}; please report it",
+                f"{start} an unexpected {type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}; "
+                f"{report}",
                 uid=sample.uid,
                 field="answer",
             ) from error
@@ -191,24 +174,14 @@ class OrderedRun:
             await self._turn_came.wait_for(lambda: self._turn >= index - ahead)
         return self._turn == index
 
-    def memory_now(self, index: int) -> MemoryView:
-        """Return the memory as it is now."""
-        return MemoryView(self.orchestrator, sample_index=index, seed=self._seed, used_in_eval=self._used_in_eval)
-
-    def can_reach_a_prompt(self, sample: Sample, stage1: Stage1Result) -> bool:
-        """Whether what memory holds could show in this sample's prompts."""
-        return self._supervisor.may_show_memory(self.orchestrator.condition, sample, stage1)
-
 
 class _MemoryAtItsTurn(MemoryView):
     """The memory as one sample of an ordered run sees it."""
 
     def __init__(self, run: OrderedRun, index: int, *, speculate_ahead: int) -> None:
-        super().__init__(run.orchestrator)
+        super().__init__(run.orchestrator, sample_index=index, seed=run.seed, used_in_eval=run.used_in_eval)
         self._run = run
-        self._index = index
         self._speculate_ahead = speculate_ahead
-        self._at_once = run.memory_now(index)
         self._guess: SlotAnswer | None = None
         self._deferring = False
         self.speculated = False
@@ -218,24 +191,24 @@ class _MemoryAtItsTurn(MemoryView):
 
     async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
         if not (self.condition.retrieval_execute and self.condition.store_write):
-            return await self._at_once.read(sample, stage1)
-        if not self._run.can_reach_a_prompt(sample, stage1):
+            return await super().read(sample, stage1)
+        if not self._run.supervisor.may_show_memory(self.condition, sample, stage1):
             self._deferring = True
             return self.without_debate()
-        self.speculated = not await self._run.wait_for_turn(self._index, ahead=self._speculate_ahead)
-        answer = await self._at_once.read(sample, stage1)
+        self.speculated = not await self._run.wait_for_turn(self._sample_index, ahead=self._speculate_ahead)
+        answer = await super().read(sample, stage1)
         if self.speculated:
             self._guess = answer
         return answer
 
     async def write(self, sample: Sample, stage1: Stage1Result, inputs: WriteInputs) -> StoreDecision:
-        await self._run.wait_for_turn(self._index)
+        await self._run.wait_for_turn(self._sample_index)
         if self._deferring:
-            self.deferred = await self._at_once.read(sample, stage1)
+            self.deferred = await super().read(sample, stage1)
         elif self._guess is not None:
-            now = await self._at_once.read(sample, stage1)
+            now = await super().read(sample, stage1)
             if now.slot != self._guess.slot:
                 raise _WrongGuess
             # The prompts are those of the turn; the record is, too.
             self.deferred = now
-        return await self._at_once.write(sample, stage1, inputs)
+        return await super().write(sample, stage1, inputs)

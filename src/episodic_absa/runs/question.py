@@ -12,7 +12,7 @@ from episodic_absa.metrics.statistics.comparison import PRIMARY
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.question import AddedQuestion, Pair, Question
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 
 QUESTION: Final = "question.json"
 NO_QUESTION: Final = "no question was fixed beforehand"

@@ -19,15 +19,14 @@ from episodic_absa.runs.samples_file import (
     require_cell,
     require_places,
     sealed_samples,
+    writing,
 )
-from episodic_absa.runs.writing_errors import writing
-from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.manifest import Manifest, RunMeta
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader, SampleTiming
-from episodic_absa.schemas.run_meta import RunMeta
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory, replace_durably
 from episodic_absa.serialization.jsonl import json_line, split_lines
-from episodic_absa.serialization.sealed_json import sealed
+from episodic_absa.serialization.seals import sealed
 
 TIMINGS: Final = "timings.jsonl"
 RUN_META: Final = "run_meta.json"

@@ -4,18 +4,19 @@ The last member of a line is its seal, `sha256`: 16 hex digits over the seal of 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.writing_errors import writing
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.durable_file import DurableFile
+from episodic_absa.serialization.durable_file import DurableFile, why_not_written
 from episodic_absa.serialization.jsonl import split_lines
-from episodic_absa.serialization.sealed_lines import (
+from episodic_absa.serialization.quoted_value import reasons_of
+from episodic_absa.serialization.seals import (
     DOES_NOT_FIT,
     NO_CHECKSUM,
     NO_SEAL,
@@ -23,7 +24,20 @@ from episodic_absa.serialization.sealed_lines import (
     opened,
     seal,
 )
-from episodic_absa.serialization.validation_reasons import reasons_of
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a disk error into one that says which file cannot be written, and what to do.
+
+    Raises:
+        RunDirectoryError: for every OSError within.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RunDirectoryError(why_not_written(path, error), path=path) from error
+
 
 SAMPLES: Final = "samples.jsonl"
 ModelT = TypeVar("ModelT", SamplesHeader, SampleRecord)

@@ -21,6 +21,7 @@ from episodic_absa.vocabulary import (
     ModeratorRule,
     Polarity,
     ProposalType,
+    ResultLabel,
     RiskId,
     SentenceLabel,
     Severity,
@@ -183,7 +184,7 @@ class Stage1Result(FrozenModel):
 class ModeratorSummary(FrozenModel):
     """The decision in short: the label, the stage whose tuples were used, the reason, and the evidence value."""
 
-    label: SentenceLabel
+    label: ResultLabel
     selected_stage: Stage
     adopt_reason: AdoptReason
     ev_score: Score = 0.0
@@ -359,11 +360,11 @@ class ArbiterFlags(FrozenModel):
 class ModeratorOutput(FrozenModel):
     """The label, and the rules that chose it."""
 
-    final_label: SentenceLabel
+    final_label: ResultLabel
     confidence: Score
     rationale: str
     selected_stage: Stage
-    label_source: Literal["stage1", "stage2", "validator", "judge", "merged", "pairs"]
+    label_source: Literal["stage1", "stage2", "validator", "judge", "merged", "pairs", "reader"]
     applied_rules: tuple[ModeratorRule, ...]
     decision_reason: str
     arbiter_flags: ArbiterFlags = ArbiterFlags()
@@ -407,7 +408,7 @@ class FinalTuple(FrozenModel):
 class FinalResult(FrozenModel):
     """The answer: label and tuples of every stage, made by one extractor."""
 
-    label: SentenceLabel
+    label: ResultLabel
     confidence: Score
     rationale: str
     stage1_tuples: tuple[FinalTuple, ...]

@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
-from episodic_absa.schemas.overlays.pipeline_overlay import Temperature, VoteCount, effort_problem
+from episodic_absa.schemas.overlays import Temperature, VoteCount, effort_problem
 from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.run_files.override_decision import OverrideThresholds, Weight
+from episodic_absa.schemas.run_files.adoption import OverrideThresholds, Weight
 from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, DebateCall, Effort, Rules, Speaker
 
 OverrideProfile = Literal["t0", "t1", "t2"]
@@ -109,9 +109,11 @@ class PipelineSettings(FrozenModel):
     debate: DebateSettings = DebateSettings()
     """Settings of the debate."""
     reader: Flag = True
-    """Whether the reader is heard as a witness. Only rules v3 have witnesses."""
+    """Whether the reader is heard. Only rules v3 hear it."""
+    decision_weights: Path | None = None
+    """A file of weights in place of the shipped one. Only rules v3 weigh candidates."""
     effort: Effort = "full"
-    """How much is asked per sample. `one_call` and `adaptive` need rules v3."""
+    """How much is asked per sample. `reader`, `one_call` and `adaptive` need rules v3."""
     votes: VoteCount = 1
     """How often `one_call` asks; pairs that most answers hold are kept."""
     vote_temperature: Temperature = 0.7
@@ -123,6 +125,8 @@ class PipelineSettings(FrozenModel):
     def _votes_need_one_call(self) -> Self:
         if problem := effort_problem("v3", effort=self.effort, votes=self.votes, joint=None):
             raise ValueError(problem)
+        if self.effort == "reader" and not self.reader:
+            raise ValueError("effort: reader asks the reader alone; leave reader: false out")
         return self
 
     def under(self, condition: Condition) -> "PipelineSettings":
@@ -147,6 +151,7 @@ class PipelineSettings(FrozenModel):
 
 _STAGE1_ALONE: Final[Mapping[str, bool]] = {"enable_debate": False, "enable_stage2": False}
 _IMPLIED: Final[Mapping[Effort, Mapping[str, bool]]] = {
+    "reader": {**_STAGE1_ALONE, "enable_validator": False},
     "one_call": {**_STAGE1_ALONE, "enable_validator": False},
     "stage1": _STAGE1_ALONE,
     "adaptive": {},

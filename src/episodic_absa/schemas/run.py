@@ -6,8 +6,7 @@ from pydantic import Field
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodeId
-from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
-from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.overlays import AdviceOverlay, PipelineOverlay
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import (
     AdviceFrom,

@@ -1,13 +1,18 @@
 """The original rules, frozen: their stages, prompts, patch, adoption and moderator. The pipeline alone sees them."""
 
-from episodic_absa.seed.adoption import decide_adoption, override_flags, severity_sum
-from episodic_absa.seed.ate_processing import is_valid_target, process_ate
-from episodic_absa.seed.atsa_processing import ProcessedAtsa, backfill, match_aspect, process_atsa
+from episodic_absa.seed.answer_processing import (
+    ProcessedAtsa,
+    backfill,
+    is_valid_target,
+    match_aspect,
+    process_ate,
+    process_atsa,
+)
 from episodic_absa.seed.memory_form import SEED_FORM
 from episodic_absa.seed.moderator import moderate, stage_label
-from episodic_absa.seed.review_context import TermMap, build_review_context, synonyms_of
-from episodic_absa.seed.stage2 import Verdicts
-from episodic_absa.seed.stage2_result import build_stage2_result
+from episodic_absa.seed.review_context import TermMap, build_review_context
+from episodic_absa.seed.rules import decide_adoption, override_flags
+from episodic_absa.seed.stage2 import Verdicts, build_stage2_result
 from episodic_absa.seed.validator_processing import process_validator, process_validator2
 
 __all__ = [
@@ -27,7 +32,5 @@ __all__ = [
     "process_atsa",
     "process_validator",
     "process_validator2",
-    "severity_sum",
     "stage_label",
-    "synonyms_of",
 ]

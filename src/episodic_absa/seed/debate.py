@@ -1,5 +1,6 @@
 """Runs the debate: speakers propose edits in turn, then the judge decides."""
 
+from itertools import product
 from typing import Final, NamedTuple
 
 from episodic_absa.language import PolarityCounts, read_label, read_polarity
@@ -15,9 +16,8 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import JudgeInputs, MemorySlot, SpeakerInputs
 from episodic_absa.schemas.seed_answers import JudgeAnswer, TurnAnswer
-from episodic_absa.seed.asks import Asks
 from episodic_absa.seed.review_context import edit_line
-from episodic_absa.seed.shown_values import Context, debate_context
+from episodic_absa.seed.shown_values import Asks, Context, debate_context
 from episodic_absa.vocabulary import DebateCall, Language, Speaker
 
 TOPIC: Final = "Which targets does the writer judge, and how?"
@@ -27,6 +27,13 @@ PERSONAS: Final[dict[Speaker, Persona]] = {
     "cj": Persona(name="CJ", role="Consistency Judge", goal="see that the tuples fit each other and the sentence"),
 }
 """Who speaks, as the prompts introduce them."""
+_AS_ANSWERED: Final = (
+    "final_patch",
+    "unresolved_conflicts",
+    "sentence_evidence_spans",
+    "aspect_evidence",
+    "rationale",
+)
 
 
 class DebateRun(NamedTuple):
@@ -56,43 +63,41 @@ class Debate:
         if not self._enabled:
             return DebateRun()
         shown = debate_context(text, stage1)
-        rounds: list[DebateRound] = []
+        order = self._settings.order
         history: list[str] = []
         turns: list[DebateTurn] = []
-        for round_index in range(1, self._settings.rounds + 1):
-            spoken: list[DebateTurn] = []
-            for speaker in self._settings.order:
-                persona = PERSONAS[speaker]
-                memory = self._visible(slot, speaker)
-                context: Context = [
-                    *shown,
-                    ("persona", persona.model_dump(mode="json")),
-                    ("history", list(history)),
-                    *self._slot_entry(memory),
-                ]
-                inputs = SpeakerInputs(
-                    text=text,
-                    language=language,
-                    stage1=stage1,
-                    turns=tuple(turns),
-                    memory=memory,
-                    speaker=speaker,
-                    persona=persona,
-                    round_index=round_index,
-                )
-                answer = await asking.ask(speaker, inputs, context, TurnAnswer)
-                turn = DebateTurn(agent=speaker, proposed_edits=answer.proposed_edits)
-                spoken.append(turn)
-                turns.append(turn)
-                history += [edit_line(round_index, speaker, edit) for edit in turn.proposed_edits]
-            rounds.append(DebateRound(round_index=round_index, turns=tuple(spoken)))
+        for round_index, speaker in product(range(1, self._settings.rounds + 1), order):
+            persona, memory = PERSONAS[speaker], self._visible(slot, speaker)
+            context: Context = [
+                *shown,
+                ("persona", persona.model_dump(mode="json")),
+                ("history", list(history)),
+                *self._slot_entry(memory),
+            ]
+            inputs = SpeakerInputs(
+                text=text,
+                language=language,
+                stage1=stage1,
+                turns=tuple(turns),
+                memory=memory,
+                speaker=speaker,
+                persona=persona,
+                round_index=round_index,
+            )
+            answer = await asking.ask(speaker, inputs, context, TurnAnswer)
+            turns.append(DebateTurn(agent=speaker, proposed_edits=answer.proposed_edits))
+            history += [edit_line(round_index, speaker, edit) for edit in answer.proposed_edits]
         memory = self._visible(slot, "judge")
         judge_inputs = JudgeInputs(text=text, language=language, stage1=stage1, turns=tuple(turns), memory=memory)
         judge_context: Context = [*shown, ("history", history), *self._slot_entry(memory)]
         judge_answer = await asking.ask("judge", judge_inputs, judge_context, JudgeAnswer)
         summary, counts = summarise(judge_answer)
-        personas = tuple(PERSONAS[speaker] for speaker in self._settings.order)
-        return DebateRun(DebateOutput(topic=TOPIC, personas=personas, rounds=tuple(rounds), summary=summary), counts)
+        rounds = tuple(
+            DebateRound(round_index=index, turns=tuple(turns[(index - 1) * len(order) : index * len(order)]))
+            for index in range(1, self._settings.rounds + 1)
+        )
+        personas = tuple(PERSONAS[speaker] for speaker in order)
+        return DebateRun(DebateOutput(topic=TOPIC, personas=personas, rounds=rounds, summary=summary), counts)
 
     def _visible(self, slot: MemorySlot | None, call: DebateCall) -> MemorySlot | None:
         return slot if call in self._settings.memory_visible_to else None
@@ -106,19 +111,10 @@ def summarise(answer: JudgeAnswer) -> tuple[DebateSummary, PolarityCounts]:
     tuples: list[JudgeTuple] = []
     counts = PolarityCounts()
     for answered in answer.final_tuples:
-        polarity, how = read_polarity(answered.polarity)
-        counts = counts.plus(PolarityCounts(1, how == "repaired", how == "invalid"))
-        if polarity is not None:
-            tuples.append(
-                JudgeTuple(aspect_ref=answered.aspect_ref, aspect_term=answered.aspect_term, polarity=polarity)
-            )
-    summary = DebateSummary(
-        final_patch=answer.final_patch,
-        final_tuples=tuple(tuples),
-        unresolved_conflicts=answer.unresolved_conflicts,
-        sentence_polarity=read_label(answer.sentence_polarity),
-        sentence_evidence_spans=answer.sentence_evidence_spans,
-        aspect_evidence=answer.aspect_evidence,
-        rationale=answer.rationale,
-    )
-    return summary, counts
+        reading = read_polarity(answered.polarity)
+        counts = counts.after(reading)
+        if reading.polarity is not None:
+            tuples.append(JudgeTuple(**answered.model_dump(exclude={"polarity"}), polarity=reading.polarity))
+    as_answered = {name: getattr(answer, name) for name in _AS_ANSWERED}
+    label = read_label(answer.sentence_polarity)
+    return DebateSummary(**as_answered, final_tuples=tuple(tuples), sentence_polarity=label), counts

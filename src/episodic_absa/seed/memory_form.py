@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_absa.memory import AdvisoryBuilder, EpisodeBuilder, MemoryForm
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
+from episodic_absa.memory import EpisodeBuilder, MemoryForm
+from episodic_absa.memory.advice.advisory_builder import RISK_VOICE
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleMetaV1_1, AdvisoryBundleV1_1, AdvisoryV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory
 
 
 def _bundle(
@@ -19,6 +20,7 @@ SEED_FORM: Final = MemoryForm(
     rules="seed",
     worded=lambda catalogue: catalogue,
     episode_writer=lambda catalogue: EpisodeBuilder(catalogue).build,
-    advice=lambda catalogue, made_by: made_by(AdvisoryBuilder(catalogue)),
+    voice=RISK_VOICE,
+    has_one_voice=False,
     bundle=_bundle,
 )

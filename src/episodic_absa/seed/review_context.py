@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from episodic_absa.language import load_lexicon, norm, norm_key, read_polarity
+from episodic_absa.language import norm, norm_key, read_polarity, synonyms_of
 from episodic_absa.schemas.absa import (
     AspectHint,
     DebateOutput,
     DebateTurn,
     EditTarget,
+    JudgeTuple,
     PatchEdit,
     ProposedEdit,
     ReviewContext,
@@ -71,8 +72,8 @@ class TermMap:
             return "" if "" in self.aspect_terms else None
         return self._by_key.get(self._key(name))
 
-    def of(self, target: EditTarget) -> str | None:
-        """Return the Stage1 term an edit is about: aspect_ref is read before aspect_term."""
+    def of(self, target: EditTarget | JudgeTuple) -> str | None:
+        """Return the Stage1 term that is meant: aspect_ref is read before aspect_term."""
         term = self.find(target.aspect_ref)
         return term if term is not None else self.find(target.aspect_term)
 
@@ -143,12 +144,6 @@ def build_review_context(stage1: Stage1Result, debate: DebateOutput | None, text
         provenance_template=_PROVENANCE,
     )
     return BuiltContext(context, HintCounts(hints.valid_n, hints.invalid_n), terms)
-
-
-def synonyms_of(term: str) -> tuple[str, ...]:
-    """Return the synonyms that the lexicon lists for a term, without the term itself."""
-    key = norm_key(term)
-    return tuple(word for group in load_lexicon().synonyms if key in group for word in group if word != key)
 
 
 def edit_line(round_index: int, speaker: DebateCall, edit: ProposedEdit | PatchEdit) -> str:

@@ -1,7 +1,9 @@
-"""Selects what a seed prompt shows of Stage1 and of verdicts."""
+"""How the stages of the original rules ask a model, and what its prompts show of Stage1 and of verdicts."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from episodic_absa.schemas.absa import (
     AspectItem,
@@ -13,9 +15,19 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     StructuralRisk,
 )
-from episodic_absa.schemas.role_inputs import MemorySlot
+from episodic_absa.schemas.role_inputs import AteInputs, MemorySlot
+from episodic_absa.vocabulary import Role
 
 Context = list[tuple[str, Any]]
+OutputT = TypeVar("OutputT", bound=BaseModel)
+
+
+class Asks(Protocol):
+    """Asks the roles of one sample."""
+
+    async def ask(self, role: Role, inputs: AteInputs, context: Context, output_model: type[OutputT]) -> OutputT:
+        """Return the answer of one role; `context` is what its prompt shows, in this order."""
+        ...
 
 
 def shown_terms(aspects: Iterable[AspectItem]) -> list[str]:

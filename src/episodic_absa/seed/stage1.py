@@ -7,10 +7,8 @@ from episodic_absa.schemas.absa import Stage1Result, ValidatorOutput
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
 from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer, ValidatorAnswer
-from episodic_absa.seed.asks import Asks
-from episodic_absa.seed.ate_processing import process_ate
-from episodic_absa.seed.atsa_processing import process_atsa
-from episodic_absa.seed.shown_values import Context, shown_sentiments, shown_terms
+from episodic_absa.seed.answer_processing import process_ate, process_atsa
+from episodic_absa.seed.shown_values import Asks, Context, shown_sentiments, shown_terms
 from episodic_absa.seed.validator_processing import process_validator
 from episodic_absa.vocabulary import Language
 

@@ -1,24 +1,29 @@
-"""Stage2: ATE and ATSA give verdicts on Stage1 side by side, then the validator sees the patched result."""
+"""Stage2: verdicts on Stage1, the risks of the patched result, and which verdicts stand in the final result."""
 
 import asyncio
-from typing import NamedTuple
+from itertools import count
+from typing import Final, NamedTuple
 
 from episodic_absa.errors import BackendError
-from episodic_absa.language import PolarityCounts, read_polarity
+from episodic_absa.final_tuples import extract_tuples, pairs, predicted
+from episodic_absa.language import PolarityCounts, norm, read_polarity
 from episodic_absa.schemas.absa import (
     AspectVerdict,
+    Change,
     ReviewContext,
     SentimentVerdict,
     Stage1Result,
+    Stage2Result,
     Validator2Output,
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import MemorySlot, ReviewInputs, Validator2Inputs
+from episodic_absa.schemas.run_files.adoption import Adoption, PatchLogEntry
 from episodic_absa.schemas.seed_answers import AteReviewAnswer, AtsaReviewAnswer, Validator2Answer
-from episodic_absa.seed.asks import Asks
-from episodic_absa.seed.ate_processing import valid_span
+from episodic_absa.seed.answer_processing import valid_span
 from episodic_absa.seed.patch.patch import PatchResult
 from episodic_absa.seed.shown_values import (
+    Asks,
     review_context,
     shown_sentiments,
     shown_terms,
@@ -119,34 +124,24 @@ class Stage2:
 
 def numbered_verdicts(ate: AteReviewAnswer, atsa: AtsaReviewAnswer, text: str) -> Verdicts:
     """Return the answers as verdicts with change ids: aspects first, then sentiments."""
+    change_ids = (f"chg_{number:03d}" for number in count(1))
     aspect_verdicts = tuple(
         AspectVerdict(
-            change_id=f"chg_{number:03d}",
-            aspect_term=answered.aspect_term,
-            action=answered.action,
+            **answered.model_dump(exclude={"revised_span"}),
+            change_id=next(change_ids),
             revised_span=valid_span(answered.revised_span, text),
-            reason=answered.reason,
-            provenance=answered.provenance,
         )
-        for number, answered in enumerate(ate.reviews, start=1)
+        for answered in ate.reviews
     )
     sentiment_verdicts: list[SentimentVerdict] = []
     counts = PolarityCounts()
-    for number, answered_sentiment in enumerate(atsa.reviews, start=len(aspect_verdicts) + 1):
+    for review in atsa.reviews:
         polarity = None
-        if answered_sentiment.revised_polarity is not None:
-            polarity, how = read_polarity(answered_sentiment.revised_polarity)
-            counts = counts.plus(PolarityCounts(1, how == "repaired", how == "invalid"))
-        sentiment_verdicts.append(
-            SentimentVerdict(
-                change_id=f"chg_{number:03d}",
-                aspect_term=answered_sentiment.aspect_term,
-                action=answered_sentiment.action,
-                revised_polarity=polarity,
-                reason=answered_sentiment.reason,
-                provenance=answered_sentiment.provenance,
-            )
-        )
+        if review.revised_polarity is not None:
+            reading = read_polarity(review.revised_polarity)
+            polarity, counts = reading.polarity, counts.after(reading)
+        fields = review.model_dump(exclude={"revised_polarity"})
+        sentiment_verdicts.append(SentimentVerdict(**fields, change_id=next(change_ids), revised_polarity=polarity))
     return Verdicts(aspect_verdicts, tuple(sentiment_verdicts), counts)
 
 
@@ -154,3 +149,62 @@ def _first_error(*outcomes: object) -> BaseException:
     """Return the error to raise: one that concerns the run before a BackendError, which fails this sample only."""
     errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     return min(errors, key=lambda error: isinstance(error, BackendError))
+
+
+_LONGEST_REASON: Final = 400
+
+
+def build_stage2_result(
+    verdicts: Verdicts,
+    validator2: Validator2Output,
+    patched: PatchResult,
+    adoption: Adoption,
+) -> Stage2Result:
+    """Return Stage2 with each non-keep verdict accepted, or rejected with the reason why it does not stand."""
+    accepted: list[Change] = []
+    rejected: list[Change] = []
+    both: list[AspectVerdict | SentimentVerdict] = [*verdicts.ate, *verdicts.atsa]
+    for verdict in both:
+        if verdict.action == "keep":
+            continue
+        code = _not_applied(verdict, patched, adoption)
+        if code is None:
+            accepted.append(Change(change_id=verdict.change_id, reasoning=verdict.reason))
+        else:
+            suffix = f" | not applied: {code}"
+            reasoning = verdict.reason[: _LONGEST_REASON - len(suffix)] + suffix
+            rejected.append(Change(change_id=verdict.change_id, reasoning=reasoning))
+    return Stage2Result(
+        ate_reviews=verdicts.ate,
+        atsa_reviews=verdicts.atsa,
+        validator=validator2,
+        accepted_changes=tuple(accepted),
+        rejected_changes=tuple(rejected),
+    )
+
+
+def _not_applied(verdict: AspectVerdict | SentimentVerdict, patched: PatchResult, adoption: Adoption) -> str | None:
+    """Return why a verdict does not stand in the final result, or None if it does."""
+    entry = next(entry for entry in patched.log if entry.change_id == verdict.change_id)
+    if not entry.applied:
+        return entry.reason
+    if not adoption.adopt:
+        return adoption.reason
+    return None if _stands(entry, verdict, patched) else "overruled"
+
+
+def _stands(entry: PatchLogEntry, verdict: AspectVerdict | SentimentVerdict, patched: PatchResult) -> bool:
+    """Return whether the effect of an applied verdict is still there after the later steps of the patch."""
+    tuples = predicted(extract_tuples(patched.sentiments))
+    term = norm(patched.current_name(entry.aspect_term))
+    is_judged = any(norm(final_tuple.aspect_term) == term for final_tuple in tuples)
+    has_aspect = any(norm(item.aspect_term) == term for item in patched.aspects)
+    if isinstance(verdict, SentimentVerdict):
+        if entry.polarity is not None:
+            return (term, entry.polarity) in pairs(tuples)
+        return not is_judged if verdict.action == "drop" else is_judged
+    if verdict.action == "drop":
+        return not has_aspect and not is_judged
+    if verdict.action == "add":
+        return has_aspect
+    return any(item.span == verdict.revised_span for item in patched.aspects)

@@ -6,7 +6,7 @@ from typing import Final
 from episodic_absa.language import find_contrasts, find_negations, read_label
 from episodic_absa.schemas.absa import Proposal, Span, StructuralRisk, Validator2Output, ValidatorOutput
 from episodic_absa.schemas.seed_answers import AnsweredRisk, Validator2Answer, ValidatorAnswer
-from episodic_absa.seed.ate_processing import valid_span
+from episodic_absa.seed.answer_processing import valid_span
 from episodic_absa.vocabulary import RISK_IDS, SEVERITY_WEIGHT, Language, RiskId, Severity
 
 _ALIASES: Final[dict[str, RiskId]] = {"NEGATION": "NEGATION_SCOPE", "CONTRAST": "CONTRAST_SCOPE"}

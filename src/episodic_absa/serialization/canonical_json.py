@@ -1,7 +1,7 @@
-"""The two ways this system writes JSON: compact with floats rounded to 6 decimals, and indented for people."""
+"""The two ways this system writes JSON, compact and for people, and how deep JSON of others may be nested."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -12,6 +12,8 @@ _encode = json.JSONEncoder(
 ).encode
 
 _AS_IT_IS = frozenset({str, bool, int, type(None)})
+MAX_JSON_DEPTH: Final = 64
+"""Levels of lists and objects within each other."""
 
 
 def canonical_json(value: Any) -> str:
@@ -41,3 +43,15 @@ def _rounded(value: Any) -> Any:
         # + 0.0 turns -0.0 into 0.0: equal numbers must give equal bytes.
         return round(value, 6) + 0.0
     return value
+
+
+def is_too_deep(value: Any) -> bool:
+    """Return whether a JSON value is nested more than `MAX_JSON_DEPTH` levels deep."""
+    # Level by level, not by recursion: the interpreter's own limit must not be met.
+    level = [value]
+    for _ in range(MAX_JSON_DEPTH + 1):
+        level = [part for part in level if isinstance(part, dict | list)]
+        if not level:
+            return False
+        level = [item for part in level for item in (part.values() if isinstance(part, dict) else part)]
+    return True

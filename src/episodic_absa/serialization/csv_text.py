@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TextIO
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.serialization.drafts import draft_of
-from episodic_absa.serialization.durable_file import open_privately, why_not_written
+from episodic_absa.serialization.durable_file import draft_of, open_privately, why_not_written
 
 _DECIMALS = 6
 _FORMULA: Final = re.compile(r"'*\s*[=+\-@＝＋－＠].|'*[\t\r\n].", re.DOTALL)

@@ -1,10 +1,12 @@
-"""An append-only file whose writes are on disk when they return, or are undone and reported.
+"""Files whose writes are on disk when they return or are undone, and files that are replaced as a whole.
 
 The seam to the disk: tests replace `write_some` and `sync` to simulate a full or failing disk. What the program writes
 only its user may read: review text stands in most of its files.
 """
 
 import errno
+import fcntl
+import glob
 import os
 import weakref
 from contextlib import suppress
@@ -38,8 +40,21 @@ class DurableFile:
         if not existed:
             sync_directory(path.parent)
 
-    def append(self, data: bytes, *, at: int) -> None:
-        """Write all of `data` at the end, which must be `at`, and wait until it is on disk.
+    def lock(self) -> bool:
+        """Keep other processes out until the file is closed; return whether none was first."""
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def append(self, data: bytes, *, at: int, waits: bool = True) -> None:
+        """Write all of `data` at the end, which must be `at`.
+
+        Args:
+            data: what to write.
+            at: the size of the file.
+            waits: until it is on disk; else `sync` does.
 
         Raises:
             OSError: nothing was written; it names the file.
@@ -52,7 +67,8 @@ class DurableFile:
             self._undo(at)
             raise named(error, self._path) from error
         try:
-            self.sync()
+            if waits:
+                self.sync()
         except OSError as error:
             self._undo(at)
             raise FsyncFailedError(error.errno, f"fsync failed: {error.strerror}", str(self._path)) from error
@@ -159,3 +175,27 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def draft_of(path: Path) -> Path:
+    """Return where this process writes the draft of a file; drafts that killed processes left there are removed.
+
+    A draft may hold reviews, so that none may stay behind when its file is written again.
+    """
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
+        writer = abandoned.name.split(".")[-2]
+        if writer.isdecimal() and not _is_running(int(writer)):
+            # Another process removes it at the same time, or the folder is read-only: writing will say so.
+            with suppress(OSError):
+                abandoned.unlink()
+    return path.with_name(f".{path.name}.{os.getpid()}.new")
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

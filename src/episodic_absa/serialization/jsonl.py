@@ -1,13 +1,13 @@
 """The one reader and the one writer of JSON lines: one canonical object per line, each line ended by a line feed."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -57,19 +57,9 @@ def read_lines(lines: Iterable[bytes], model: type[ModelT]) -> Iterator[ReadLine
         lines: with or without line ends; an open binary file is read a line at a time.
         model: what each line holds.
     """
-    return read_lines_by(lines, model.model_validate_json)
-
-
-def read_lines_by(lines: Iterable[bytes], validate: Callable[[bytes], ModelT]) -> Iterator[ReadLine[ModelT]]:
-    """Yield every line with its value, as `read_lines` does, where lines are of several models.
-
-    Args:
-        lines: with or without line ends.
-        validate: returns the value of a line, or raises ValidationError.
-    """
     for number, raw in enumerate(lines, start=1):
         try:
-            value = validate(raw)
+            value = model.model_validate_json(raw)
         except ValidationError as error:
             yield ReadLine(number, raw, None, reasons_of(error))
         else:

@@ -1,14 +1,17 @@
-"""Quotes what users wrote in messages: at most 200 characters of it, on one line, without credentials."""
+"""Words of messages about values: a quotation has at most 200 characters, on one line, without credentials."""
 
 import reprlib
 from collections.abc import Iterable
 from typing import Final
+
+from pydantic import ValidationError
 
 from episodic_absa.serialization.redaction import redacted
 
 QUOTED_CHARS: Final = 200
 """The longest quotation in a message."""
 _SHOWN_NAMES: Final = 40
+_SHOWN_PROBLEMS: Final = 3
 _SEARCHED_CHARS: Final = 20_000
 
 _outline = reprlib.Repr()
@@ -45,3 +48,18 @@ def listed(names: Iterable[object]) -> str:
     shown = [shortened(str(name)) for name in names]
     more = f", ... ({len(shown)} in all)" if len(shown) > _SHOWN_NAMES else ""
     return ", ".join(shown[:_SHOWN_NAMES]) + more
+
+
+def reasons_of(error: ValidationError) -> str:
+    """Return the first problems by field, and how many more there are."""
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    shown = [f"{_place(problem['loc'])}: {problem['msg']}" for problem in problems[:_SHOWN_PROBLEMS]]
+    return "; ".join(shown) + (
+        f"; and {len(problems) - _SHOWN_PROBLEMS} more" if len(problems) > _SHOWN_PROBLEMS else ""
+    )
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """Name the field; keys of `polarities` are free text and are not repeated, and a long key is shortened."""
+    shown = ["*" if at and location[at - 1] == "polarities" else str(part) for at, part in enumerate(location)]
+    return shortened(".".join(shown)) or "line"

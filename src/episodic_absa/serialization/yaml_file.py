@@ -1,14 +1,14 @@
 """Reads YAML strictly and within limits: a broken, huge or deep file, or a key given twice, is an error with its place.
 
-The limits are checked on the events of the parser, before a value is built: PyYAML builds values by recursion and
-copies what an alias stands for into every message that shows it.
+The limits are checked on the events of the parser, before a value is built: PyYAML builds values by recursion, and
+aliases could make a small file stand for endless values.
 """
 
 import os
 import stat
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import yaml
 
@@ -18,7 +18,7 @@ from episodic_absa.serialization.quoted_value import quoted, shortened
 MAX_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 100_000
-"""Values of a document, those that an alias repeats counted each time."""
+"""Values of a document."""
 _MAX_NUMBER_CHARS: Final = 400
 _PROBLEM_CHARS: Final = 300
 """A quotation and the words around it."""
@@ -79,75 +79,21 @@ def parse_yaml(content: bytes, path: Path) -> Any:
         raise ConfigError(f"{path} is not valid YAML: {problem}", path=path) from error
 
 
-class _Extent(NamedTuple):
-    """How much an anchored value adds wherever its alias stands."""
-
-    values: int
-    depth: int
-
-
-class _Open(NamedTuple):
-    """A list or mapping of which the end is not read yet."""
-
-    anchor: str | None
-    values_before: int
-
-
-class _Measure:
-    """Counts the values and the depth of a document while its events pass, aliases written out."""
-
-    def __init__(self) -> None:
-        self.values = 0
-        self._known: dict[str, _Extent] = {}
-        self._opened: list[_Open] = []
-        self._deepest: list[int] = []  # for every open collection, how deep the document goes inside it
-
-    def take(self, event: yaml.Event) -> int:
-        """Return the depth that the event reaches."""
-        depth = len(self._opened)
-        if isinstance(event, yaml.AliasEvent):
-            extent = self._named(event)
-            self.values += extent.values
-            depth += extent.depth
-        elif isinstance(event, yaml.ScalarEvent):
-            self.values += 1
-            self._keep(event.anchor, _Extent(1, 0))
-        elif isinstance(event, yaml.CollectionStartEvent):
-            self._known.pop(event.anchor or "", None)
-            self._opened.append(_Open(event.anchor, self.values))
-            self._deepest.append(0)
-            self.values += 1
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            closed, depth = self._opened.pop(), self._deepest.pop()
-            self._keep(closed.anchor, _Extent(self.values - closed.values_before, depth - len(self._opened)))
-        if self._deepest:
-            self._deepest[-1] = max(self._deepest[-1], depth)
-        return depth
-
-    def _keep(self, anchor: str | None, extent: _Extent) -> None:
-        if anchor is not None:
-            self._known[anchor] = extent
-
-    def _named(self, event: yaml.AliasEvent) -> _Extent:
-        extent = self._known.get(event.anchor or "")
-        if extent is None:
-            alias = shortened(f"*{event.anchor}")
-            raise _refusal(f"the alias {alias} stands inside what it names, or names nothing", event)
-        return extent
-
-
 def _require_within_limits(content: bytes) -> None:
-    """Refuse a document that is too deep or has too many values, aliases written out."""
-    measure = _Measure()
+    """Refuse a document that is too deep, has too many values, or repeats values by aliases."""
+    depth = values = 0
     for event in yaml.parse(content, Loader=_Base):
         tag = getattr(event, "tag", None)
         if tag not in _PLAIN_TAGS:
             raise _refusal(f"the tag {quoted(tag)} is not supported; leave it out", event)
-        if measure.take(event) > MAX_DEPTH:
+        if isinstance(event, yaml.AliasEvent):
+            raise _refusal(f"the alias {shortened(f'*{event.anchor}')} is not supported; write its value out", event)
+        values += isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
             raise _refusal(f"nested more than {MAX_DEPTH} deep", event)
-        if measure.values > MAX_VALUES:
-            raise _refusal(f"more than {MAX_VALUES:,} values, aliases written out", event)
+        if values > MAX_VALUES:
+            raise _refusal(f"more than {MAX_VALUES:,} values", event)
 
 
 def _refusal(problem: str, event: yaml.Event) -> yaml.MarkedYAMLError:

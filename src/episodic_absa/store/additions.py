@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -19,8 +19,8 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     line_body,
     parse_episode,
 )
-from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
+from episodic_absa.serialization.seals import MAX_LINE_BYTES
 from episodic_absa.store.dialects.dialect import Dialect, Writer
 from episodic_absa.store.ranking import Ranked
 from episodic_absa.store.sealed_rows import SealedWriter, proven_rows
@@ -35,14 +35,6 @@ TABLE_OF: Final[Mapping[Forgettable, str]] = {"episode": EPISODES, "verdict": VE
 logger = logging.getLogger("episodic_absa.memory")
 Matter = tuple[str, str | None]
 """What a later verdict on the same review replaces: the person, and the term."""
-
-
-class AddedEpisode(NamedTuple):
-    """An episode as it was stored."""
-
-    entry: EpisodicMemoryEntryV1_3
-    number: int
-    group: int
 
 
 class Additions:
@@ -73,8 +65,8 @@ class Additions:
 
     def add_episode(
         self, draft: EpisodeDraftV1_3, ranked: Ranked, *, number: int | None = None, group: int = 0
-    ) -> AddedEpisode:
-        """Add an episode.
+    ) -> EpisodicMemoryEntryV1_3:
+        """Add an episode, and return it with its id.
 
         Args:
             draft: the episode; an id of its own does not count.
@@ -95,11 +87,10 @@ class Additions:
         group = group or self._group(namespace, ranked)
         source = uid_hash(uid)
         self._rows.add(EPISODES, body, namespace=namespace, source=source, group=group, number=number)
-        return AddedEpisode(entry, number, group)
+        return entry
 
     def holds(self, episode: EpisodicMemoryEntryV1_3) -> bool:
         """Return whether the store holds an episode that differs at most in its id."""
-        self._rows.flush()
         source = uid_hash(episode.provenance.source_id)
         namespace = self.namespace(episode.namespace)
         return any(
@@ -117,7 +108,6 @@ class Additions:
         """Add what a person said, unless it stands already, and count it for its term; return whether it is new."""
         verdict = verdict.model_copy(update={"source_id": self._stored(verdict.source_id)})
         namespace = self.namespace(verdict.namespace)
-        self._rows.flush()
         standing = standing_verdicts(self._writer, self._shown, namespace, verdict.source_id).get(matter_of(verdict))
         if standing is not None:
             if (standing.verdict, standing.polarity) == (verdict.verdict, verdict.polarity):
@@ -138,7 +128,6 @@ class Additions:
         table = TABLE_OF[stone.of]
         without_group = ", group_id = 0" if table == EPISODES else ""
         namespace = self.namespace(stone.namespace)
-        self._rows.flush()
         self._writer.rows(
             f"UPDATE {table} SET body = ?, source = 0{without_group} "  # noqa: S608 - constants
             "WHERE number >= ? AND number <= ? AND namespace = ?",

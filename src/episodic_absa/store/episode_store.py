@@ -20,7 +20,7 @@ from episodic_absa.schemas.stored.memory_v1_3 import (
     VerdictV1_3,
     parse_episode,
 )
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 from episodic_absa.store.additions import TABLE_OF, Additions, Guard, matter_of, standing_verdicts
 from episodic_absa.store.dialects.dialect import Dialect
 from episodic_absa.store.exported_lines import ExportForm, Line, TakenIn, exported_lines, take_in
@@ -126,12 +126,12 @@ class EpisodeStore:
         ranked = Ranked.of(draft)
         with self._threads:
             with self._adding() as additions:
-                added = additions.add_episode(draft, ranked, group=self._index.group_of(ranked))
+                entry = additions.add_episode(draft, ranked, group=self._index.group_of(ranked))
                 if answer is not None:
                     additions.add_answer(answer)
-            self._keep_parsed(added.number, added.entry)
-            self._index.add_own(added.number, added.group, uid_hash(draft.provenance.source_id), ranked)
-            return added.entry
+            self._keep_parsed(int(entry.episode_id[4:]), entry)
+            self._index.fall_behind()
+            return entry
 
     def append_answers(self, answers: Sequence[AnswerV1_3]) -> None:
         """Write what was answered for reviews; return once it is on disk. The last answer of a review counts."""

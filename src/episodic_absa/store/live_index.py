@@ -87,15 +87,9 @@ class LiveIndex:
         rows = self._dialect.rows(_LIVE, (self._first_live, self.namespace_id()))
         return [number for number, group in rows if language in (None, self._groups[group].signature.language)]
 
-    def add_own(self, number: int, group: int, source: int, ranked: Ranked) -> None:
-        """Add the episode that was just appended here, unless others are to be followed before it."""
-        self._know(group, ranked)
-        if number == self._episodes_to + 1:
-            self._add(group, Newest(number, source))
-            self._slide(1, number)
-            self._episodes_to = number
-        else:
-            self._is_behind = True
+    def fall_behind(self) -> None:
+        """Note that something was written here, which the database does not report."""
+        self._is_behind = True
 
     def follow(self) -> None:
         """Read what was written since the last call."""

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 from episodic_absa.serialization.durable_file import sync_directory
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 from episodic_absa.store.additions import TABLE_OF, Additions, matter_of
 from episodic_absa.store.dialects.dialect import Dialect, Row
 from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
@@ -133,7 +133,7 @@ def _copy(check: "_Check", draft: Path) -> None:
                 writer.rows("INSERT INTO facts (name, value) VALUES (?, ?)", fact)
             for key, counts in counts_of_verdicts(check.standing.values()).items():
                 numbered = (additions.namespace(key[0]), *key[1:], *counts)
-                writer.rows(f"INSERT INTO terms VALUES ({', '.join('?' * len(numbered))})", numbered)  # noqa: S608
+                writer.rows(f"INSERT INTO terms VALUES ({', '.join('?' * len(numbered))})", numbered)  # noqa: S608 - constants
     finally:
         target.close()
 
@@ -182,7 +182,7 @@ class _Check:
                 continue
             _, namespace, source, group, body, seal = row
             body, seal = bytes(body), bytes(seal)
-            seals = {seal_of(body, number, one) for one in before}
+            seals = {seal_of(body, number, seal_before) for seal_before in before}
             reason, content = self._content(table, number, body)
             if body and before and seal not in seals and number == last.number + 1:
                 reason = "its seal does not fit: it is not what was written"

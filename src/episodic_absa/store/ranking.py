@@ -222,7 +222,7 @@ def best_of(episodes: Sequence[EntryT], query: Query) -> list[EntryT]:
     groups = list(numbers.values())
 
     def newest_of(group: int, below: int, excluded: int | None) -> Newest | None:
-        older = (one for one in reversed(groups[group]) if one.number < below and one.source != excluded)
+        older = (member for member in reversed(groups[group]) if member.number < below and member.source != excluded)
         return next(older, None)
 
     index = RankIndex(newest_of)

@@ -5,14 +5,17 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.store.dialects.dialect import Dialect, Row, Writer
+from episodic_absa.store.dialects.dialect import Dialect, Writer
 from episodic_absa.store.tables import EPISODES, SEALED
 
 FIRST_SEAL: Final = b""
 """What stands before the first row."""
 _SEAL_BYTES: Final = 16
 _AT_ONCE: Final = 1000
-_COLUMNS: Final = "number, namespace, source, body, seal"
+_INSERT: Final = "INSERT INTO {table} (number, namespace, source, body, seal) VALUES (?, ?, ?, ?, ?)"
+_INSERT_EPISODE: Final = (
+    "INSERT INTO episodes (number, namespace, source, body, seal, group_id) VALUES (?, ?, ?, ?, ?, ?)"
+)
 _WITH_SEAL_BEFORE: Final = (
     "SELECT number, body, seal, (SELECT seal FROM {table} AS before WHERE before.number < found.number "
     "ORDER BY before.number DESC LIMIT 1) FROM {table} AS found WHERE {where}"
@@ -65,7 +68,6 @@ class SealedWriter:
         self._writer = writer
         self._heads: dict[str, Head] = {}
         self._promised: dict[str, int] = {}
-        self._waiting: dict[str, list[Row]] = {}
 
     def last_number(self, table: str) -> int:
         """Return the last number that was given in a table."""
@@ -92,12 +94,11 @@ class SealedWriter:
         if number <= head.number:
             raise MemoryStoreError(f"row {number} of {table} does not come after row {head.number}; nothing is stored")
         seal = seal_of(body, number, head.seal)
-        row = (number, namespace, source, body, seal)
-        waiting = self._waiting.setdefault(table, [])
-        waiting.append((*row, group) if table == EPISODES else row)
+        if table == EPISODES:
+            self._writer.rows(_INSERT_EPISODE, (number, namespace, source, body, seal, group))
+        else:
+            self._writer.rows(_INSERT.format(table=table), (number, namespace, source, body, seal))
         self._heads[table] = Head(number, seal)
-        if len(waiting) >= _AT_ONCE:
-            self._write(table)
         return number
 
     def skip_to(self, table: str, number: int) -> None:
@@ -107,15 +108,9 @@ class SealedWriter:
             self._heads[table] = Head(number, head.seal)
             self._promise(table)
 
-    def flush(self) -> None:
-        """Write what waits, so that queries of this transaction find it."""
-        for table in self._waiting:
-            self._write(table)
-
     def finish(self) -> None:
-        """Write what waits."""
-        self.flush()
-        for table in self._waiting:
+        """Write the ends of tables that have grown by enough."""
+        for table in self._heads:
             # Writing the end of a table with every row would make an append a third slower.
             if self._heads[table].number // _PROMISED_EVERY > self._promised[table] // _PROMISED_EVERY:
                 self._promise(table)
@@ -142,17 +137,6 @@ class SealedWriter:
             head = self._heads[table] = Head(max(last.number, promised), last.seal)
             self._promised[table] = promised
         return head
-
-    def _write(self, table: str) -> None:
-        rows = self._waiting[table]
-        columns = f"{_COLUMNS}, group_id" if table == EPISODES else _COLUMNS
-        marks = ", ".join("?" * len(rows[0])) if rows else ""
-        statement = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608 - constants
-        if len(rows) == 1:
-            self._writer.rows(statement, rows[0])
-        elif rows:
-            self._writer.run_many(statement, iter(rows))
-        rows.clear()
 
 
 def proven_rows(

@@ -17,8 +17,12 @@ _COLUMN_OF: Final[Mapping[str, str]] = {
 }
 _COLUMNS: Final = tuple(_COLUMN_OF.values())
 _COUNT: Final = (
-    "INSERT INTO terms (namespace, language, term, person, judged_right, wrong, wrong_target, wrong_polarity, missed) "
-    "VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0) ON CONFLICT (namespace, language, term, person) DO NOTHING"
+    f"INSERT INTO terms (namespace, language, term, person, {', '.join(_COLUMNS)}) "  # noqa: S608 - constants
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (namespace, language, term, person) DO UPDATE SET "
+    + ", ".join(f"{column} = terms.{column} + excluded.{column}" for column in _COLUMNS)
+)
+_FORGET_ZEROS: Final = (
+    f"DELETE FROM terms WHERE namespace = ? AND language = ? AND term = ? AND person = ? AND {' + '.join(_COLUMNS)} = 0"  # noqa: S608 - constants
 )
 _READ: Final = (
     f"SELECT term, {', '.join(_COLUMNS)} FROM terms WHERE namespace = ? AND language = ? ORDER BY term, person"  # noqa: S608 - constants
@@ -44,18 +48,9 @@ def count_verdict(writer: Writer, namespace: int, verdict: VerdictV1_3, step: in
     if column is None or verdict.aspect is None or verdict.language is None:
         return
     key = (namespace, verdict.language, verdict.aspect, verdict.person)
-    writer.rows(_COUNT, key)
-    writer.rows(
-        f"UPDATE terms SET {column} = {column} + ? "  # noqa: S608 - constants
-        "WHERE namespace = ? AND language = ? AND term = ? AND person = ?",
-        (step, *key),
-    )
+    writer.rows(_COUNT, (*key, *(step * (column == counted) for counted in _COLUMNS)))
     if step < 0:
-        writer.rows(
-            "DELETE FROM terms WHERE namespace = ? AND language = ? AND term = ? AND person = ? "
-            "AND judged_right + wrong + wrong_target + wrong_polarity + missed = 0",
-            key,
-        )
+        writer.rows(_FORGET_ZEROS, key)
 
 
 def counts_of_terms(reader: Dialect | Writer, namespace: int, language: str) -> dict[str, TermCounts]:
@@ -69,7 +64,7 @@ def counts_of_terms(reader: Dialect | Writer, namespace: int, language: str) -> 
 
 def all_counts(reader: Dialect | Writer) -> dict[CountKey, tuple[int, ...]]:
     """Return what is counted for each namespace (its number), language, term and person."""
-    rows = reader.rows(f"SELECT namespace, language, term, person, {', '.join(_COLUMNS)} FROM terms")  # noqa: S608
+    rows = reader.rows(f"SELECT namespace, language, term, person, {', '.join(_COLUMNS)} FROM terms")  # noqa: S608 - constants
     return {tuple(row[:4]): tuple(row[4:]) for row in rows}
 
 

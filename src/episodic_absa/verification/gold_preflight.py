@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from episodic_absa.datasets.dataset_checks import count_invalid_gold, placed_terms
 from episodic_absa.datasets.dataset_file import open_text_file
-from episodic_absa.datasets.tabular_files import separator_of
+from episodic_absa.datasets.tables.table_rows import separator_of
 from episodic_absa.language import read_polarity
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig

@@ -1,4 +1,4 @@
-"""integrity.json: writes and reads what `verify` found in a directory."""
+"""What `verify` wrote into a directory: integrity.json, and certificate.json if it was asked for."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from episodic_absa.runs.reading.verified_files import INTEGRITY
+from episodic_absa.runs.reading.verified_files import CERTIFICATE, INTEGRITY
+from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
@@ -41,3 +42,11 @@ def read_results(directory: Path) -> tuple[CheckResult, ...]:
         return _RESULTS.validate_json((directory / INTEGRITY).read_bytes())
     except (OSError, ValidationError):
         return ()
+
+
+def read_certificate(directory: Path) -> Certificate | None:
+    """Return the certificate of a directory; None if it is missing or not one of ours."""
+    try:
+        return Certificate.model_validate_json((directory / CERTIFICATE).read_bytes())
+    except (OSError, ValidationError):
+        return None

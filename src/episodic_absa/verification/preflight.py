@@ -1,45 +1,26 @@
 """`check`: checks an experiment before it runs. It asks no model and writes nothing."""
 
 import os
-import re
-from collections.abc import Iterable, Iterator
-from itertools import product
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Final, Literal, get_args
-
-from pydantic import BaseModel
+from typing import Literal
 
 from episodic_absa.backends.cache.postgres_cache import check_database
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import facts_of, key_variables_for, needs_key_for
 from episodic_absa.datasets.dataset_checks import count_invalid_gold, find_shared_texts
 from episodic_absa.errors import ConfigError, EpisodicAbsaError, MemoryStoreError, MissingExtraError
-from episodic_absa.language import find_polarity_word
-from episodic_absa.memory import MemoryStore, load_catalogue
-from episodic_absa.memory.advice.advisory_builder import fixed_texts
-from episodic_absa.memory.advice.outcome_advice import fixed_texts_v3
-from episodic_absa.memory.advice.placebo import placebo_texts
-from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
+from episodic_absa.memory import MemoryStore
 from episodic_absa.metrics.statistics import FEWEST_REVIEWS, few_reviews
-from episodic_absa.pipeline.prompt_files import PROMPT_FILES
-from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.runs.config.cells import build_cells, evaluated_cells, require_stores
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.schemas import absa, answers, role_inputs, seed_answers
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.serialization.redaction import redacted
 from episodic_absa.store.maintenance import check_store
 from episodic_absa.verification.gold_preflight import gold_lines, separator_lines
-from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, Language, PrincipleRisk, Rules
 
 Level = Literal["ok", "warning", "error"]
-INTERNAL_CHECKS: Final = ("metadata", "wording", "catalogue", "stores")
-"""Checks of what the package ships and derives; a user reads them only if something is wrong."""
-_INPUT_LINE: Final = re.compile(r"^Input:.*$", re.MULTILINE)
-_QUOTED: Final = re.compile(r'["`](\w+)["`]')
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
 class PreflightLine(FrozenModel):
@@ -95,9 +76,6 @@ def _look(config: ExperimentConfig) -> Iterator[_Said]:
         yield from separator_lines(config, data)
     yield "ok", "config", f"conditions {names}; {f'orders {orders}; ' if orders else ''}seeds {seeds}"
     yield from _key_lines(config.file.backbone)
-    yield from _prompt_lines(data, {condition.rules for condition in config.conditions})
-    yield from _wording_lines()
-    yield from _catalogue_lines()
     yield from _store_lines(config, data)
     if config.file.run_purpose == "paper":
         yield from _paper_lines(config, data)
@@ -143,77 +121,6 @@ def _counted(config: ExperimentConfig, check: str, found_n: int, problem: str, o
     if not found_n:
         return "ok", check, otherwise
     return ("error" if config.file.run_purpose == "paper" else "warning"), check, problem
-
-
-def _prompt_lines(data: ExperimentData | None, rules_used: Iterable[Rules]) -> Iterator[_Said]:
-    """Metadata reach no prompt: neither what prompts name nor what roles are given is a metadata column."""
-    samples = [labelled for split in data.splits.values() for labelled in split] if data else []
-    columns = {"metadata"}.union(*(labelled.metadata for labelled in samples))
-    given = _fields_of(role_inputs)
-    if leaked := sorted({"metadata", "gold"} & given):
-        yield "error", "metadata", f"agents are given {leaked[0]}"
-    # A prompt that names a column with the name of one of our fields means the field.
-    foreign = columns - given - _fields_of(answers) - _fields_of(seed_answers) - _fields_of(absa) - set(RESERVED_KEYS)
-    prompts = {prompt for rules in rules_used for prompt in PROMPT_FILES[rules].all()}
-    for name, text in sorted(prompts):
-        if named := sorted(foreign & _inputs_named_by(text)):
-            yield "error", "metadata", f"the prompt {name} names the metadata column {named[0]!r}"
-            return
-    yield "ok", "metadata", f"{len(prompts)} prompts name none of the metadata ({', '.join(sorted(columns))})"
-
-
-def _inputs_named_by(prompt: str) -> set[str]:
-    """Return the inputs that a prompt names; quoted words elsewhere are examples."""
-    quoted = {name for line in _INPUT_LINE.findall(prompt) for name in _QUOTED.findall(line)}
-    return quoted.union(_PLACEHOLDER.findall(prompt))
-
-
-def _fields_of(module: ModuleType) -> set[str]:
-    models = (member for member in vars(module).values() if isinstance(member, type) and issubclass(member, BaseModel))
-    return {field for model in models if model.__module__ == module.__name__ for field in model.model_fields}
-
-
-def _wording_lines() -> Iterator[_Said]:
-    texts: list[tuple[str, str | None]] = [
-        (f"principle {principle.principle_id}", text)
-        for principle in load_catalogue()
-        for text in (principle.text_en, principle.text_ko, principle.anti_pattern_en, principle.anti_pattern_ko)
-    ]
-    texts += [
-        (f"principle {principle.principle_id} under rules v3", text)
-        for principle in load_catalogue().in_v3_wording()
-        for text in (principle.text_en, principle.text_ko)
-    ]
-    texts += [("warning", text) for text in (*fixed_texts(), *fixed_texts_v3())]
-    texts += [("memory slot", text) for text in HOW_TO_READ.values()]
-    languages: tuple[Language, ...] = ("en", "ko")
-    texts += [("placebo", text) for language in languages for text in placebo_texts(language)]
-    yield from _judge_wording(texts)
-
-
-def _judge_wording(texts: Iterable[tuple[str, str | None]]) -> Iterator[_Said]:
-    looked = [(name, text) for name, text in texts if text]
-    leaking = [name for name, text in looked if find_polarity_word(text) is not None]
-    if leaking:
-        yield "error", "wording", f"{len(leaking)} texts name a label, first {leaking[0]}"
-    else:
-        yield "ok", "wording", f"{len(looked)} texts of catalogue and warnings name no label"
-
-
-def _catalogue_lines() -> Iterator[_Said]:
-    catalogue = load_catalogue()
-    risks = [risk for literal in get_args(PrincipleRisk) for risk in get_args(literal)]
-    keys = list(product(risks, get_args(ActionTaken), get_args(EpisodeType)))
-    principles = {catalogue.lookup(*key).principle_id for key in keys}
-    without = [principle.principle_id for principle in catalogue if principle.expects not in get_args(Expects)]
-    if without:
-        yield "error", "catalogue", f"{without[0]} does not say what it expects"
-    else:
-        yield (
-            "ok",
-            "catalogue",
-            f"{len(keys)} kinds of episode match {len(principles)} principles, each with expects",
-        )
 
 
 def _store_lines(config: ExperimentConfig, data: ExperimentData | None) -> Iterator[_Said]:

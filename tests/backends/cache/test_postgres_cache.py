@@ -1,6 +1,7 @@
 """What only a cache in a database does: it looks up beside the event loop, and waits for a server that restarts."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -64,3 +65,36 @@ def test_a_server_that_does_not_come_back_is_a_clear_error(postgres_server: Post
             postgres_server.start()
         assert (caught.value.path, caught.value.key, replier.calls) == (None, "cache.path", 0)
         assert asyncio.run(caching(cache, replier).reply(make_request())).text == "answer 1 to ate.v1"
+
+
+VERSIONS = "CREATE TABLE episodic_absa.schema_versions (kind text, version integer)"
+SONGS = "CREATE TABLE episodic_absa.answers (song text)"
+OURS = "INSERT INTO episodic_absa.schema_versions VALUES ('response_cache', 1)"
+RELATIONS = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'episodic_absa'"
+
+
+def test_the_table_is_made_by_one_of_many(address: str) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: ResponseCache(address).close(), range(4)))
+    ResponseCache(address).close()
+
+
+@pytest.mark.parametrize(
+    ("statements", "words"),
+    [
+        ("CREATE TABLE episodic_absa.schema_versions (release date)", "a schema episodic_absa of something else"),
+        ("CREATE TABLE episodic_absa.cars (wheels integer)", "a schema episodic_absa of something else"),
+        (f"{VERSIONS}; {SONGS}", "a table episodic_absa.answers of something else"),
+        (f"{VERSIONS}; {SONGS}; {OURS}", "a table episodic_absa.answers of something else"),
+        (f"{VERSIONS}; {OURS}", "a table episodic_absa.answers of something else, or none"),
+        (f"{VERSIONS}; {OURS.replace('1)', '2)')}", "of version 2 and this version of the package writes 1"),
+    ],
+)
+def test_tables_of_something_else_stay_untouched(
+    postgres_server: PostgresServer, address: str, statements: str, words: str
+) -> None:
+    postgres_server.execute(f"CREATE SCHEMA episodic_absa; {statements}", url=address)
+    before = postgres_server.execute(RELATIONS, url=address)
+    with pytest.raises(ConfigError, match=words):
+        ResponseCache(address)
+    assert postgres_server.execute(RELATIONS, url=address) == before

@@ -164,14 +164,18 @@ def test_the_torn_last_line_of_a_killed_recorder_is_recorded_again(tmp_path: Pat
         assert asyncio.run(ask_all(ReplayReplier(path), REQUESTS[:2])) == replies
 
 
-@pytest.mark.parametrize("content", ['{"name": "somebody\'s file"}', "리뷰,긍정\n배송이 빨라요,1\n", "notes"])
-def test_recording_never_touches_a_file_that_is_no_recording(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    "content", [b'{"name": "somebody\'s file"}', "리뷰,긍정\n배송이 빨라요,1\n".encode(), b"notes", b"\xff\xfe\x00{\n"]
+)
+def test_a_file_that_is_no_recording_is_refused_and_never_touched(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "answers.jsonl"
-    path.write_text(content, encoding="utf-8")
+    path.write_bytes(content)
     with pytest.raises(ConfigError, match="damaged in line 1") as caught:
         RecordingReplier(ScriptedReplier(), path)
     assert caught.value.key == "backbone.record"
-    assert path.read_text(encoding="utf-8") == content
+    with pytest.raises(ConfigError, match="damaged in line 1"):
+        ReplayReplier(path)
+    assert path.read_bytes() == content
 
 
 def test_a_recording_without_a_last_line_end_is_continued_on_a_new_line(tmp_path: Path) -> None:
@@ -246,13 +250,6 @@ def test_a_damaged_line_is_named(tmp_path: Path, spoil: Callable[[dict[str, Any]
     assert str(path) in str(caught.value)
     assert told in str(caught.value)
     assert (caught.value.path, caught.value.key) == (path, "backbone.recording")
-
-
-def test_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    path.write_bytes(b"\xff\xfe\x00{\n")
-    with pytest.raises(ConfigError, match="damaged in line 1"):
-        ReplayReplier(path)
 
 
 any_text = st.text(st.characters())

@@ -8,8 +8,7 @@ import pytest
 
 from episodic_absa import Analyzer
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Request
-from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier
-from episodic_absa.backends.embedded.structural_risks import find_risks
+from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier, find_risks
 from episodic_absa.language import strip_particle
 from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.answers import JointAnswer
@@ -104,4 +103,4 @@ def test_replies_are_the_same_each_time_and_for_every_seed(text: str) -> None:
 def test_a_risk_is_a_cue_beside_a_judged_term(
     text: str, language: Language, pairs: list[tuple[str, Polarity]], types: list[str]
 ) -> None:
-    assert [risk.type for risk in find_risks(text, language, pairs)] == types
+    assert [risk["type"] for risk in find_risks(text, language, pairs)] == types

@@ -8,6 +8,7 @@ import pytest
 from tests.backends.llm.loopback_model import Entry, LoopbackModel
 
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend
+from episodic_absa.backends.cache import CachingReplier, ResponseCache
 from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError
 from episodic_absa.schemas.role_inputs import AteInputs
@@ -25,12 +26,14 @@ def make_ask(output_model: type[OutputT], *, seed: int = 7, prompt: Prompt | Non
     return Ask("ate", AteInputs(text=REVIEW, language="en"), prompt, output_model, seed)
 
 
-def run(act: Callable[[LlmReplier], Awaitable[T]], address: str, **settings: Any) -> T:
+def run(
+    act: Callable[[LlmReplier], Awaitable[T]], address: str, *, places: asyncio.Semaphore | None = None, **settings: Any
+) -> T:
     """Do something with a replier, which asks at the address unless the settings name another."""
 
     async def guarded() -> T:
         chosen = {"provider": "openai", "model": "m", "base_url": address, "retry_base_s": RETRY_BASE_S, **settings}
-        replier = LlmReplier(LlmSettings.model_validate(chosen))
+        replier = LlmReplier(LlmSettings.model_validate(chosen), places)
         try:
             async with asyncio.timeout(120):
                 return await act(replier)
@@ -38,6 +41,10 @@ def run(act: Callable[[LlmReplier], Awaitable[T]], address: str, **settings: Any
             await replier.close()
 
     return asyncio.run(guarded())
+
+
+def kept_in(cache: ResponseCache, replier: LlmReplier) -> CachingReplier:
+    return CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
 
 
 def answered(

@@ -12,10 +12,12 @@ import pytest
 from tests.backends.llm.asking import KEY, RETRY_BASE_S, REVIEW, SCREEN, answered, asked, failed, make_ask, run
 from tests.backends.llm.loopback_model import HANG_UP, Behaviour, LoopbackModel, answer, failure, page
 
-from episodic_absa.backends.backend import Answer, RepairingBackend, Reply, Request
+from episodic_absa.backends.backend import Answer, Prompt, RepairingBackend, Reply, Request
 from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
 from episodic_absa.schemas.seed_answers import AteAnswer, AteReviewAnswer, AtsaAnswer, JudgeAnswer
+
+NEXT_EXAMPLE = ['\n{"text"']
 
 
 @pytest.fixture(autouse=True)
@@ -24,18 +26,13 @@ def _only_our_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
-def test_a_valid_answer_arrives_with_its_tokens_and_model() -> None:
+def test_a_request_carries_prompt_schema_seed_and_limits_and_its_answer_tokens_and_model() -> None:
     with LoopbackModel(answer(SCREEN, tokens=(120, 17))) as server:
         got = asked(server)
     assert got.output.aspects[0].aspect_term == "screen"
     assert (got.usage.tokens_in, got.usage.tokens_out, got.attempts, got.model) == (120, 17, 1, "served-model")
     assert got.usage.cost_usd is None
     assert server.paths == ["/v1/chat/completions"]
-
-
-def test_a_request_carries_prompt_schema_seed_and_limits() -> None:
-    with LoopbackModel(answer(SCREEN)) as server:
-        asked(server)
     (body,) = server.bodies
     assert body["messages"] == [
         {"role": "system", "content": "List the aspects."},
@@ -85,11 +82,8 @@ def test_an_answer_that_stays_wrong_is_a_schema_error_after_three_attempts() -> 
 @pytest.mark.parametrize(
     "behaviour",
     [
-        page("<html><script>var a = {}</script>Sign in</html>"),
         page("<html>{}</html>", content_type="application/json"),
-        page('{"id": "x", "choices": [{"message": {"content": "{}', content_type="application/json"),
         page('{"id": "x", "choices": [{"message": {"content": {}', content_type="text/plain"),
-        page('{"hello": {}}', content_type="application/json"),
         page('{"error": {"message": "{}"}}', content_type="application/json"),
     ],
     ids=lambda behaviour: behaviour.body.decode()[:20],
@@ -102,13 +96,10 @@ def test_status_200_without_an_api_response_never_passes_for_an_answer(behaviour
     assert {json.dumps(body) for body in server.bodies} == {json.dumps(server.bodies[0])}
 
 
-@pytest.mark.parametrize("content", ["", None])
-def test_an_empty_answer_is_repaired(content: str | None) -> None:
-    with LoopbackModel(answer(content), answer(SCREEN)) as server:
-        assert asked(server).attempts == 2
-
-
-def test_a_refusal_is_an_answer_that_can_be_repaired() -> None:
+def test_an_empty_answer_and_a_refusal_are_answers_that_can_be_repaired() -> None:
+    for content in ("", None):
+        with LoopbackModel(answer(content), answer(SCREEN)) as server:
+            assert asked(server).attempts == 2
     error, _ = failed(answer(None, refusal="I cannot help with that."))
     assert isinstance(error, BackendResponseError)
     assert error.raw == "I cannot help with that."
@@ -143,19 +134,19 @@ def test_a_request_slower_than_its_limit_is_retried_without_counting_as_an_attem
     assert server.count >= 3
 
 
-@pytest.mark.parametrize("trouble", [failure(429), failure(500), HANG_UP], ids=["429", "500", "dropped"])
-def test_retries_end_after_five_and_do_not_multiply(trouble: Behaviour) -> None:
-    error, server = failed(trouble)
+@pytest.mark.parametrize(
+    ("trouble", "kind"),
+    [(failure(429), "provider_error"), (failure(500), "provider_error"), (HANG_UP, "provider_error"),
+     (answer(SCREEN, delay_s=5), "timeout")],
+    ids=["429", "500", "dropped", "too slow"],
+)  # fmt: skip
+def test_retries_end_after_five_and_do_not_multiply(trouble: Behaviour, kind: str) -> None:
+    error, server = failed(trouble, timeout_s=0.1 if kind == "timeout" else 60)
     assert isinstance(error, BackendUnavailableError)
-    assert (error.kind, server.count) == ("provider_error", 6)
+    assert error.kind == kind
     assert "after 5 retries" in str(error)
-
-
-def test_a_server_that_is_always_too_slow_is_a_timeout() -> None:
-    error, _ = failed(answer(SCREEN, delay_s=5), timeout_s=0.1)
-    assert isinstance(error, BackendUnavailableError)
-    assert error.kind == "timeout"
-    assert "after 5 retries" in str(error)
+    # On a busy machine a request may end before it has arrived.
+    assert server.count == 6 or (kind == "timeout" and server.count < 6)
 
 
 def test_waits_double() -> None:
@@ -167,30 +158,24 @@ def test_waits_double() -> None:
         assert 0.95 * least <= wait
 
 
-@pytest.mark.parametrize("header", ["1", "0.9"])
-def test_a_server_may_ask_for_a_longer_wait(header: str) -> None:
-    with LoopbackModel(failure(429, Retry_After=header), answer(SCREEN)) as server:
+def in_two_seconds() -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("header", "least_s"),
+    [("1", 0.9), (in_two_seconds, 0.5), *((odd, RETRY_BASE_S) for odd in ("0", "-5", "0.9", "soon", "nan", ""))],
+)
+def test_a_server_may_ask_for_a_longer_wait_and_a_senseless_wish_leaves_the_usual_one(
+    header: str | Callable[[], str], least_s: float
+) -> None:
+    def busy(_: Any) -> Behaviour:
+        return failure(503, Retry_After=header if isinstance(header, str) else header())
+
+    with LoopbackModel(busy, answer(SCREEN)) as server:
         asked(server)
     (wait,) = server.waits()
-    assert wait >= 0.9
-
-
-def test_a_server_may_ask_for_a_wait_until_a_date() -> None:
-    def not_yet(_: Any) -> Behaviour:
-        return failure(503, Retry_After=format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True))
-
-    with LoopbackModel(not_yet, answer(SCREEN)) as server:
-        asked(server)
-    (wait,) = server.waits()
-    assert wait >= 0.5
-
-
-@pytest.mark.parametrize("header", ["0", "-5", "soon", "nan", ""])
-def test_a_senseless_wish_leaves_the_usual_wait(header: str) -> None:
-    with LoopbackModel(failure(429, Retry_After=header), answer(SCREEN)) as server:
-        asked(server)
-    (wait,) = server.waits()
-    assert wait >= RETRY_BASE_S
+    assert wait >= least_s
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422])
@@ -201,15 +186,10 @@ def test_other_refusals_fail_at_once(status: int) -> None:
     assert f"status {status}: we do not like it" in str(error)
 
 
-def test_a_refused_key_names_the_variable() -> None:
-    error, _ = failed(failure(401))
-    assert "OPENAI_API_KEY" in str(error)
-
-
-def test_an_unknown_model_names_model_and_address() -> None:
-    error, server = failed(failure(404, "model not found"))
-    assert "backbone.model: m)" in str(error)
-    assert server.base_url in str(error)
+@pytest.mark.parametrize(("status", "named"), [(401, "OPENAI_API_KEY"), (404, "backbone.model: m)"), (404, "/v1)")])
+def test_a_refused_key_or_an_unknown_model_is_told_with_what_to_check(status: int, named: str) -> None:
+    error, _ = failed(failure(status, "not found"))
+    assert named in str(error)
 
 
 def test_the_total_limit_ends_waiting_and_closes_the_socket() -> None:
@@ -329,15 +309,6 @@ def test_a_path_on_the_server_is_no_model_name() -> None:
         assert asked(server).model == "m"
 
 
-def test_cut_answers_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    body = json.loads(answer('{"aspects": [').body)
-    body["choices"][0]["finish_reason"] = "length"
-    failed(Behaviour(json.dumps(body).encode()))
-    assert [record.getMessage() for record in caplog.records if "max_tokens" in record.getMessage()] == [
-        "openai:m was cut off at backbone.max_tokens (1024)"
-    ]
-
-
 @pytest.mark.parametrize("status", [400, 401, 429])
 def test_the_key_is_sent_but_stands_in_no_log_error_or_repr(status: int, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
@@ -367,3 +338,39 @@ def test_review_text_stays_out_of_the_log_above_debug(caplog: pytest.LogCaptureF
         asked(server)
     assert "500" in caplog.text
     assert REVIEW not in caplog.text
+
+
+def sent_bodies(server: LoopbackModel, *, states_form: bool = True) -> list[dict[str, Any]]:
+    prompt = Prompt("v3/joint.en", "Name the pairs.", REVIEW, states_form=states_form)
+    answered(server, make_ask(AteAnswer, prompt=prompt))
+    return server.bodies
+
+
+def test_a_prompt_with_examples_ends_the_answer_where_a_further_example_begins() -> None:
+    with LoopbackModel(answer(SCREEN)) as server:
+        assert sent_bodies(server)[0]["stop"] == NEXT_EXAMPLE
+    with LoopbackModel(answer(SCREEN)) as server:
+        assert "stop" not in sent_bodies(server, states_form=False)[0]
+
+
+def test_a_server_that_refuses_stop_words_is_asked_without_them() -> None:
+    with LoopbackModel(failure(400, "Unsupported parameter: 'stop'"), answer(SCREEN)) as server:
+        bodies = sent_bodies(server)
+    assert [body.get("stop") for body in bodies] == [NEXT_EXAMPLE, None]
+
+
+def test_an_answer_that_its_own_server_cannot_read_is_an_attempt_with_another_prompt_next() -> None:
+    trouble = failure(500, "The model produced output that does not match the expected peg-native format")
+    with LoopbackModel(trouble, answer(SCREEN)) as server:
+        first, second = sent_bodies(server)
+    assert first["messages"][0] == second["messages"][0]
+    asked_again = second["messages"][1]["content"]
+    assert asked_again.startswith(first["messages"][1]["content"])
+    assert "It cannot be used" in asked_again
+    assert "peg-native" not in asked_again
+
+
+def test_other_server_errors_are_retried_with_the_same_prompt() -> None:
+    with LoopbackModel(failure(500, "out of memory"), answer(SCREEN)) as server:
+        first, second = sent_bodies(server)
+    assert first == second

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.backends.llm.asking import REVIEW, SCREEN, asked, failed, make_ask, run
+from tests.backends.llm.asking import REVIEW, SCREEN, asked, failed, kept_in, make_ask, run
 from tests.backends.llm.loopback_model import HANG_UP, Behaviour, LoopbackModel, answer, failure, page
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.backend import Prompt, RepairingBackend, Request
-from episodic_absa.backends.cache import CachingReplier
 from episodic_absa.backends.limited_backend import LimitedBackend
-from episodic_absa.backends.llm import LlmReplier, LlmSettings
+from episodic_absa.backends.llm import LlmReplier
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, Usage
-from episodic_absa.runs.request_counts import CountingCache
+from episodic_absa.runs.progress import CountingCache
 from episodic_absa.schemas.answers import TermsAnswer
 from episodic_absa.schemas.seed_answers import AteAnswer
 
@@ -97,7 +96,7 @@ def test_a_wrong_address_is_told_after_one_retry_and_a_server_that_has_answered_
 def test_only_answers_of_a_model_are_kept_and_a_compressed_one_is_read() -> None:
     async def twice(replier: LlmReplier) -> list[bool]:
         with CountingCache.in_memory() as cache:
-            kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            kept = kept_in(cache, replier)
             with pytest.raises(BackendUnavailableError):
                 await kept.reply(Request(make_ask(AteAnswer)))
             return [(await kept.reply(Request(make_ask(AteAnswer)))).cached for _ in range(2)]
@@ -113,18 +112,17 @@ def test_an_answer_that_nests_too_deep_is_unusable_and_never_a_recursion_error()
             parse_reply('{"aspects": ' + "[" * depth + "]" * depth + "}", AteAnswer)
 
 
-def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_followed() -> None:
-    def to(place: str) -> Behaviour:
-        return Behaviour(status=307, headers={"Location": place})
+def redirect(place: str) -> Behaviour:
+    return Behaviour(status=307, headers={"Location": place})
 
+
+def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_followed() -> None:
     with LoopbackModel(answer(SCREEN)) as elsewhere:
-        error, server = failed(to(f"{elsewhere.base_url}/chat/completions"))
+        error, server = failed(redirect(f"{elsewhere.base_url}/chat/completions"))
     assert (server.count, elsewhere.count) == (1, 0)
     assert "redirects to another host (status 307): 127.0.0.1:" in str(error)
     assert "backbone.base_url" in str(error)
-    error, server = failed(to("http://localhost/v1/chat/completions"))
-    assert server.count == 1
-    with LoopbackModel(to("/v1/moved"), answer(SCREEN)) as server:
+    with LoopbackModel(redirect("/v1/moved"), answer(SCREEN)) as server:
         assert asked(server).attempts == 1
     assert server.paths[-1] == "/v1/moved"
 
@@ -132,9 +130,10 @@ def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_follo
 @pytest.mark.parametrize(
     ("place", "event", "request_n"),
     [
+        ("http://localhost/v1/chat/completions", "redirects to another host", 1),
         ("http:///x", "redirects to another host", 1),  # the HTTP client completes it to port 80
         ("//other.invalid/v1", "redirects to another host", 1),
-        ("javascript:0", "redirects to another host", 1),
+        ("javascript:0", "redirects to an address that cannot be read", 1),
         ("http://[::1", "redirects to an address that cannot be read", 1),
         ("/v1/chat/completions", "redirects in a circle", 12),
     ],
@@ -142,7 +141,7 @@ def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_follo
 def test_no_way_of_writing_an_address_leads_elsewhere_and_a_circle_is_named(
     place: str, event: str, request_n: int
 ) -> None:
-    error, server = failed(Behaviour(status=307, headers={"Location": place}))
+    error, server = failed(redirect(place))
     assert (server.count, str(error).startswith(f"openai:m {event}")) == (request_n, True), str(error)
 
 
@@ -154,9 +153,17 @@ def test_a_server_leaves_no_cookie_behind_and_its_encoding_is_not_obeyed() -> No
     assert "cookie" not in server.headers[1]
 
 
-def test_the_message_of_a_server_steers_no_terminal() -> None:
-    error, _ = failed(failure(400, "no\x1b[2J\u202e\ud800 more"))
-    assert str(error) == "openai:m answered with status 400: no [2J more"
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("no\x1b[2J\u202e\ud800 more", "no [2J more"),
+        (f"cannot read: {REVIEW}", "its message quotes the review and is left out"),
+        ("the context is too long", "the context is too long"),
+    ],
+)
+def test_the_message_of_a_server_steers_no_terminal_and_never_quotes_the_review(said: str, told: str) -> None:
+    error, _ = failed(failure(400, said))
+    assert str(error) == f"openai:m answered with status 400: {told}"
 
 
 def test_a_wish_to_wait_beyond_the_time_left_fails_at_once_with_its_cause() -> None:
@@ -168,20 +175,17 @@ def test_a_wish_to_wait_beyond_the_time_left_fails_at_once_with_its_cause() -> N
 
 
 def test_a_request_that_waits_for_its_retry_holds_no_place() -> None:
-    async def both(base_url: str) -> list[str]:
-        settings = LlmSettings(provider="openai", model="m", base_url=base_url, retry_base_s=30)
-        replier = LlmReplier(settings, asyncio.Semaphore(1))
+    async def both(replier: LlmReplier) -> str:
         waiting = asyncio.create_task(replier.reply(Request(make_ask(AteAnswer))))
         await asyncio.sleep(0)  # it takes the only place
         try:
             async with asyncio.timeout(20):
-                return [(await replier.reply(Request(make_ask(AteAnswer)))).text]
+                return (await replier.reply(Request(make_ask(AteAnswer)))).text
         finally:
             waiting.cancel()
-            await replier.close()
 
     with LoopbackModel(failure(500), answer(SCREEN)) as server:
-        assert asyncio.run(both(server.base_url)) == [SCREEN]
+        assert run(both, server.base_url, places=asyncio.Semaphore(1), retry_base_s=30) == SCREEN
 
 
 def test_the_usage_of_failed_requests_is_counted_but_is_no_part_of_the_answer() -> None:
@@ -189,7 +193,7 @@ def test_the_usage_of_failed_requests_is_counted_but_is_no_part_of_the_answer() 
 
     async def counted(replier: LlmReplier) -> tuple[Usage, Usage]:
         with CountingCache.in_memory() as cache:
-            kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            kept = kept_in(cache, replier)
             answered = await RepairingBackend(kept).answer(make_ask(AteAnswer))
             return answered.usage, cache.counts(1).usage
 
@@ -212,7 +216,7 @@ def test_the_usage_of_failed_requests_is_counted_but_is_no_part_of_the_answer() 
 
     async def lost(replier: LlmReplier) -> Usage:
         with CountingCache.in_memory() as cache:
-            kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            kept = kept_in(cache, replier)
             with pytest.raises(BackendUnavailableError):
                 await kept.reply(Request(make_ask(AteAnswer)))
             return cache.counts(1).usage
@@ -252,7 +256,7 @@ def test_a_local_server_that_has_answered_before_is_worth_a_retry() -> None:
 def test_what_no_file_can_hold_ends_no_run(tmp_path: Path) -> None:
     async def kept(replier: LlmReplier) -> tuple[Usage, str]:
         with CountingCache(tmp_path / "cache.sqlite") as cache:
-            keeping = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            keeping = kept_in(cache, replier)
             reply = await keeping.reply(Request(make_ask(AteAnswer)))
             return reply.usage, reply.model
 
@@ -292,7 +296,7 @@ def test_a_question_that_waits_lets_others_pass() -> None:
 def test_who_waits_for_an_equal_request_fails_with_its_cause() -> None:
     async def both(replier: LlmReplier) -> list[str]:
         with CountingCache.in_memory() as cache:
-            kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            kept = kept_in(cache, replier)
             backend = RepairingBackend(kept, total_timeout_s=0.5)
             asks = [backend.answer(make_ask(AteAnswer)) for _ in range(3)]
             return [str(error) for error in await asyncio.gather(*asks, return_exceptions=True)]
@@ -313,20 +317,17 @@ def test_a_request_that_ends_halfway_says_how_far_it_came() -> None:
 
 
 def test_a_question_that_got_no_place_says_so() -> None:
-    async def both(base_url: str) -> str:
-        replier = LlmReplier(LlmSettings(provider="openai", model="m", base_url=base_url), asyncio.Semaphore(1))
+    async def both(replier: LlmReplier) -> str:
         waiting = asyncio.create_task(replier.reply(Request(make_ask(AteAnswer))))
         await asyncio.sleep(0)
         with pytest.raises(BackendUnavailableError) as caught:
             await RepairingBackend(replier, total_timeout_s=0.1).answer(make_ask(AteAnswer))
         waiting.cancel()
-        await replier.close()
         return str(caught.value)
 
     with LoopbackModel(answer(SCREEN, delay_s=20)) as server:
-        assert "its only request still waited for a free place (experiment.concurrency)" in asyncio.run(
-            both(server.base_url)
-        )
+        message = run(both, server.base_url, places=asyncio.Semaphore(1))
+    assert "its only request still waited for a free place (experiment.concurrency)" in message
 
 
 def test_the_total_limit_names_what_came_last() -> None:
@@ -344,13 +345,17 @@ def test_the_total_limit_names_what_came_last() -> None:
 
 
 @pytest.mark.parametrize("says_so", [True, False])
-def test_an_answer_that_was_cut_off_names_the_limit_to_raise(*, says_so: bool) -> None:
+def test_an_answer_that_was_cut_off_names_the_limit_to_raise_and_is_told_once(
+    *, says_so: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     body = json.loads(answer('{"aspects": [', tokens=(10, 5 if says_so else 1024)).body)
     body["choices"][0]["finish_reason"] = "length" if says_so else "stop"
     error, server = failed(Behaviour(json.dumps(body).encode()))
     assert isinstance(error, BackendResponseError)
     assert str(error).endswith("it was cut off: raise backbone.max_tokens, now 1024")
     assert "max_tokens" not in server.bodies[1]["messages"][1]["content"]
+    told = [record.getMessage() for record in caplog.records if "max_tokens" in record.getMessage()]
+    assert told == ["openai:m was cut off at backbone.max_tokens (1024)"] * says_so
 
 
 def test_equal_retries_are_told_once_and_counted_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
@@ -363,10 +368,3 @@ def test_equal_retries_are_told_once_and_counted_at_the_end(caplog: pytest.LogCa
     warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert warnings[1:] == ["openai:m answered with status 500: 12 retries in all"]
     assert warnings[0].startswith("openai:m answered with status 500; retry 1 of 2 in ")
-
-
-def test_no_message_quotes_the_review() -> None:
-    error, _ = failed(failure(400, f"cannot read: {REVIEW}"))
-    assert "status 400: its message quotes the review and is left out" in str(error)
-    error, _ = failed(failure(400, "the context is too long"))
-    assert "status 400: the context is too long" in str(error)

@@ -1,6 +1,5 @@
 """The temperature of a vote: it reaches the server, and it keeps the answers of votes apart from all others."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from episodic_absa import Analyzer
 from episodic_absa.backends.backend import Ask, Prompt, Request
 from episodic_absa.backends.cache import compute_request_key
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import AteInputs
 
@@ -62,19 +60,3 @@ def test_votes_reach_the_server_with_their_seeds_and_their_temperature(
     assert votes == [(0, 0.3), (1, 0.3), (2, 0.3)]
     assert [(aspect.term, aspect.polarity) for aspect in result.aspects] == [("soup", "negative")]
     assert alone == [(5, 0.0)]
-
-
-def test_a_model_that_takes_no_temperature_is_sent_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "not-needed")
-    with LoopbackModel(answer('{"name": "blue"}')) as server:
-
-        async def ask() -> None:
-            replier = LlmReplier(LlmSettings(provider="openai", model="o3", base_url=server.base_url))
-            try:
-                await replier.reply(request(temperature=0.7))
-            finally:
-                await replier.close()
-
-        asyncio.run(ask())
-        (body,) = server.bodies
-    assert "temperature" not in body

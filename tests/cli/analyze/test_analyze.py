@@ -23,7 +23,7 @@ KOREAN = "서비스는 친절했지만 음식은 별로였어"
 ENGLISH = "The battery lasts long, but the screen is too dark."
 HOSTILE = "[bold red]great[/] food \x1b[31m\x1b]0;owned\x07 \u202e 👨‍👩‍👧 [link=x]y[/link]\tand " + "가나다" * 60
 NOTE = "embedded engine (one small reader, no LLM); --backend openai:MODEL uses one"
-SECTIONS = ("Stage1", "Memory", "Debate", "Stage2", "Changes", "Adoption", "Moderator", "Store", "Calls")
+SECTIONS = ("Stage1", "Memory", "Debate", "Stage2", "Candidates", "Adoption", "Moderator", "Store", "Calls")
 
 
 def run_analyze(
@@ -85,7 +85,7 @@ def test_json_is_the_line_of_a_run_and_the_text(tmp_path: Path) -> None:
     done = run_analyze(tmp_path, "--file", reviews, "--json", "--seed", 7)
     assert (done.returncode, done.stderr) == (0, "")
     korean, english = map(json.loads, done.stdout.splitlines())
-    told = "uid status stage1 debate stage2 patch_log changes adoption moderator final_result meta sample_index text"
+    told = "uid status stage1 debate stage2 patch_log decision adoption moderator final_result meta sample_index text"
     assert set(korean) == set(told.split())
     assert [(output["sample_index"], output["text"], output["status"]) for output in (korean, english)] == [
         (0, KOREAN, "ok"),

@@ -8,14 +8,12 @@ from tests.cli.analyze.test_analyze import run_analyze
 PLAIN = "The room was clean, but the breakfast was cold."
 
 
-def test_an_adaptive_analysis_says_how_closely_it_looked_and_why(tmp_path: Path) -> None:
-    # The reader has no doubts about its own answers; tests/pipeline/test_efforts.py doubts those of a model.
+def test_an_adaptive_analysis_says_how_far_it_asked_and_why(tmp_path: Path) -> None:
     done = run_analyze(tmp_path, PLAIN, "--conditions", "v3_0", "--effort", "adaptive", "--explain")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "second look  none: nothing is at stake" in done.stdout
+    assert "the reader alone: none of its pairs is in doubt" in done.stdout
     assert done.stdout.count("not asked") == 2
-    assert "calls        2 (stage1 2)" in done.stdout
-    assert "switched off" not in done.stdout
+    assert "no model was asked" in done.stdout
 
 
 @pytest.mark.parametrize(

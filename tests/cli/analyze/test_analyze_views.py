@@ -15,9 +15,10 @@ from episodic_absa.cli.analyze.analysis_view import analysis_view
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
 from episodic_absa.cli.analyze.explanation import reason_words
 from episodic_absa.cli.analyze.explanation.explanation_view import explanation_view
+from episodic_absa.pipeline.decision.changes import REASON_WORDS, WITNESS_WORDS
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.schemas.run_files.change_record import ChangeReason
+from episodic_absa.schemas.run_files.candidate_record import WITNESSES, CandidateReason
 from episodic_absa.vocabulary import AdoptReason, Effort, InjectionSkip, ModeratorRule, OverrideSkip
 
 TEXT = "The battery lasts long, but the screen is [red]dark[/red] and the sound odd."
@@ -190,39 +191,41 @@ def analysed_under_v3(effort: Effort = "full", **changes: dict[str, Any]) -> Sam
         return analyzer.analyze(TEXT)
 
 
-def test_under_v3_each_change_is_shown_with_its_decision_and_its_witnesses() -> None:
+def test_under_v3_each_candidate_is_shown_with_its_decision_and_its_witnesses() -> None:
     page = told(explanation_view(analysed_under_v3()))
-    changes = page[page.index("Changes") : page.index("Adoption")]
+    candidates = page[page.index("Candidates") : page.index("Adoption")]
     for words in (
-        "chg_001 flip battery + positive → - negative ✗ one_witness (fewer than two witnesses are for it)",
-        "for EPM “dark” against Stage2 “lasts long” (at home)",
-        "chg_002 flip screen + positive → - negative ✓ adopted",
-        "for EPM “[red]dark[/red]” (at home) judge “dark” (at home)",
-        "chg_003 add zoom[bold]\\x1b[2J\\u202e - negative ✗ not_in_text (the text does not hold the term)",
+        "conservative; in from p 0.45 on",
+        "battery + positive ✓ kept (it is likely enough)",
+        "battery - negative ✗ left out (one agent alone names it)",
+        "against EPM “dark”",
+        "screen + positive ✗ dropped (it is not likely enough)",
+        "screen - negative ✓ added (it is likely enough)",
+        "for EPM “[red]dark[/red]” judge “dark”",
+        "zoom[bold]\\x1b[2J\\u202e - negative ✗ left out (the text does not hold the term)",
     ):
-        assert words in changes
+        assert words in candidates
 
 
-def test_under_v3_the_reader_states_how_sure_it_is() -> None:
+def test_under_v3_the_reader_states_its_probability() -> None:
     with Analyzer(backend=Scripted(**SHORT), conditions="v3_0") as analyzer:
         page = told(explanation_view(analyzer.analyze(TEXT)))
-    assert re.search(r"reader sure to [01]\.\d\d", page)
+    assert re.search(r"reader p [01]\.\d\d", page)
 
 
-def test_without_a_change_the_section_says_so_and_seed_rules_have_none() -> None:
-    judged = {"judgements": [{"target": "battery", "quote": "lasts long", "polarity": "positive"}]}
-    page = told(explanation_view(analysed_under_v3(epm=judged, judge={"decisions": []}, stage2_ate={"verdicts": []})))
-    assert "changes nobody asks for one" in page
+def test_without_candidates_the_section_says_so_and_seed_rules_have_none() -> None:
+    page = told(explanation_view(analysed_under_v3("one_call", joint={"pairs": []})))
+    assert "candidates nobody names a pair" in page
     assert "Patch and override" not in page
     under_seed_rules = told(explanation_view(analysed()))
-    assert "Changes" not in under_seed_rules
+    assert "Candidates" not in under_seed_rules
     assert "Patch and override" in under_seed_rules
 
 
 def test_the_explanation_of_one_call_says_what_was_not_asked() -> None:
     page = told(explanation_view(analysed_under_v3("one_call")))
-    for stage in ("validator", "debate", "stage2"):
-        assert f"{stage} switched off" in page
+    for words in ("validator switched off", "debate switched off", "stage2 not asked"):
+        assert words in page
 
 
 @pytest.mark.parametrize("columns", [30, 44, 80, 120])
@@ -237,7 +240,8 @@ def test_pages_of_rules_v3_stay_within_the_width_and_steer_nothing(columns: int)
 def test_every_reason_code_has_its_words() -> None:
     assert set(reason_words.INJECTION_SKIP_WORDS) == set(get_args(InjectionSkip))
     assert set(reason_words.ADOPT_WORDS) == set(get_args(AdoptReason))
-    assert set(reason_words.CHANGE_WORDS) == set(get_args(ChangeReason))
+    assert set(REASON_WORDS) == set(get_args(CandidateReason))
+    assert set(WITNESS_WORDS) == set(WITNESSES)
     assert set(reason_words.MODERATOR_RULE_WORDS) == set(get_args(ModeratorRule))
     assert set(reason_words._OVERRIDE_WORDS) == {"", *get_args(OverrideSkip)}
 

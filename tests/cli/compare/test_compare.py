@@ -134,7 +134,7 @@ def test_two_conditions_of_a_grid_are_compared_over_all_seeds(cli: Cli, grid: Pa
     lines = done.stdout.splitlines()
     assert "C2" in lines[0]
     assert "tuple_f1_explicit" in lines[0]
-    assert re.search(r"9[05] % CI \[|the difference is 0;", " ".join(lines[:3]))
+    assert re.search(r"9[05] % CI \[|the difference is 0 in all of them;", " ".join(lines[:3]))
     header = next(line for line in lines if line.startswith("metric"))
     assert header.split() == ["metric", "C2", "C1", "A", "-", "B", "95", "%", "CI", "p", "Holm", "p", "dz", "n"]
     titles = [lines.index(title) for title in ("outcome", "process, not outcome", "efficiency")]
@@ -162,7 +162,7 @@ def test_equal_runs_print_no_variation_and_never_nan(compare: Compare, grid: Pat
     done = compare(grid, "C2_silent", "C1")
     assert done.stdout.startswith("C2_silent and C1 give the same answers by construction")
     assert "Only 13 reviews: figures of fewer than 30 describe these reviews" in " ".join(done.stdout.split())
-    assert "The 2 orders give the same result for every review, so that they count as one." in done.stdout
+    assert "Every review has the same difference in all 2 orders." in done.stdout
     assert "nan" not in done.stdout.lower().split()
     told = json.loads(compare(grid, "C2_silent", "C1", "--json").stdout)
     assert {metric["variation"] for metric in told["metrics"]} == {False}
@@ -255,12 +255,22 @@ def test_without_gold_no_claim_is_made_about_quality(compare: Compare, grid: Pat
 
 
 def test_detect_shows_how_many_reviews_a_difference_needs(compare: Compare, grid: Path) -> None:
-    for cell in grid.glob("C2__*"):
+    for cell in grid.glob("C2_silent__*"):
         change_cards(cell, give_gold_answers)
-    told = json.loads(compare(grid, "C2", "C1", "--detect", "0.05", "--json").stdout)
-    assert told["detect"] == 0.05
-    assert told["detect_n"] == pytest.approx((2.8016 * told["metrics"][0]["sd"] / 0.05) ** 2, abs=1.5)
-    assert "A difference of 0.05 in tuple_f1_explicit" in compare(grid, "C2", "C1", "--detect", "0.05").stdout
+    cells = grid / "C2_silent__seed1", grid / "C1__seed1"
+    told = json.loads(compare(*cells, "--detect", "0.05", "--json").stdout)
+    primary = told["metrics"][0]
+    assert told["detect"] == 0.05 < primary["detectable"]
+    assert told["detect_n"] > max(primary["n_uids"], (2.8 * primary["sd"] / 0.05) ** 2)
+    assert (
+        f"0.05 in tuple_f1_explicit with 80 % power: about {told['detect_n']}"
+        in compare(*cells, "--detect", "0.05").stdout
+    )
+    assert re.search(r"about \d+ reviews; these 13 are enough", compare(*cells, "--detect", "1").stdout)
+    # A memory that grows needs orders, whatever the number of reviews.
+    assert "power: more orders are needed." in " ".join(
+        compare(grid, "C2", "C2_silent", "--detect", "1").stdout.split()
+    )
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "140"])

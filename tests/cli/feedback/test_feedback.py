@@ -5,24 +5,23 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import Cli
 from tests.pipeline import builders
 from tests.stored_lines import entries_of
 from tests.warm_python import plain_environment
 
 from episodic_absa import Analyzer, ConfigError, InputError, MemoryStore
-from episodic_absa.cli.feedback.feedback_target import store_of
+from episodic_absa.cli.feedback.given_feedback import store_of
 from episodic_absa.errors import MemoryStoreError, RunDirectoryError
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 
 b: Any = builders
-Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture

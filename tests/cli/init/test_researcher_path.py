@@ -102,7 +102,7 @@ def test_verify_finds_data_and_gold_again_from_the_other_folder(session: Session
     assert "no check failed" in session.shown["verify"]
     cell = session.folder / "elsewhere" / "my-study" / "C2__order1__seed42"
     results = {entry["check"]: entry["result"] for entry in json.loads((cell / "integrity.json").read_text("utf-8"))}
-    assert {results[check] for check in ("data_hashes", "samples", "manifest_agrees", "cfg_hash")} == {"pass"}
+    assert {results[check] for check in ("data_hashes", "samples", "resources", "cfg_hash")} == {"pass"}
 
 
 def test_the_manifest_names_the_column_of_the_gold_and_no_text_holds_it(session: Session) -> None:

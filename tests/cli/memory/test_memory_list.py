@@ -1,16 +1,10 @@
 import json
 import re
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.cli.conftest import Cli, MakeEpisode, MakeStore
 from tests.stored_lines import entries_of, rewrite
-
-Cli = Callable[..., subprocess.CompletedProcess[str]]
-MakeStore = Callable[..., Path]
-MakeEpisode = Callable[..., dict[str, Any]]
 
 
 def ids(output: str) -> list[str]:

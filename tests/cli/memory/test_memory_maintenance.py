@@ -1,15 +1,11 @@
 import json
 import sqlite3
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
+from tests.cli.conftest import Cli, MakeStore
 from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.memory import MemoryStore
-
-Cli = Callable[..., subprocess.CompletedProcess[str]]
-MakeStore = Callable[..., Path]
 
 
 def damaged(store: Path) -> Path:

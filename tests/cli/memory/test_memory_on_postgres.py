@@ -1,20 +1,15 @@
 """The commands show the same of a store in PostgreSQL as of the store file with the same lines."""
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.cli.conftest import Cli, MakeEpisode
 from tests.extras import require_extra
 from tests.postgres_server import PostgresServer
 
 from episodic_absa.memory import MemoryStore
 from episodic_absa.schemas.stored.memory_v1_3 import AnsweredPairV1_3, AnswerV1_3
-
-Cli = Callable[..., subprocess.CompletedProcess[str]]
-MakeEpisode = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture

@@ -1,19 +1,13 @@
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from tests.cli.conftest import Cli, MakeEpisode, MakeStore
 from tests.store.places import draft, opened_at
 from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.memory import load_catalogue
-
-Cli = Callable[..., subprocess.CompletedProcess[str]]
-MakeStore = Callable[..., Path]
-MakeEpisode = Callable[..., dict[str, Any]]
 
 
 @pytest.mark.parametrize("written", ["epi_000002", "000002", "2", "epi_2"])

@@ -1,16 +1,11 @@
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.cli.conftest import Cli, MakeEpisode, MakeStore
 from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.memory import MemoryStore
-
-Cli = Callable[..., subprocess.CompletedProcess[str]]
-MakeStore = Callable[..., Path]
-MakeEpisode = Callable[..., dict[str, Any]]
 
 
 def stats(cli: Cli, store: Path) -> dict[str, Any]:

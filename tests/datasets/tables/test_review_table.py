@@ -1,6 +1,7 @@
 """Files as shops and spreadsheets write them become rows with a text."""
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +37,6 @@ def test_encoding_and_separator_are_found_and_told(tmp_path: Path, encoding: str
     assert [row.text for row in table] == [*TEXTS, ""]
     assert [row.cells["rating"] for row in table] == ["0.5", "1.5", "2.5", ""]
     assert table.described() == f"{path}: 4 rows, text in column '리뷰 내용'{told}, 1 without text"
-
-
-def test_latin_1_and_damaged_utf_8_are_told_apart(tmp_path: Path) -> None:
-    latin, damaged = tmp_path / "latin.csv", tmp_path / "damaged.csv"
-    latin.write_bytes("id,review\n1,The café, really\n".replace(", ", " ").encode("latin-1"))
-    damaged.write_bytes(b"id,review\n1," + " ".join(TEXTS * 3).replace(",", "").encode() + b" \xff\n")
-    assert [row.text for row in open_review_table(latin)] == ["The café really"]
-    assert "encoded as latin-1" in open_review_table(latin).described()
-    assert "1 damaged character" in open_review_table(damaged).described()
-    assert TEXTS[1] in next(iter(open_review_table(damaged))).text
 
 
 @pytest.mark.parametrize(
@@ -116,6 +107,50 @@ def test_an_excel_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "broken.xlsx").write_bytes(b"no zip")
     with pytest.raises(DatasetError, match="as an Excel file"):
         open_review_table(tmp_path / "broken.xlsx")
+
+
+def rewritten(path: Path, old: bytes, new: bytes) -> None:
+    """Replace bytes in the sheet of a workbook."""
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in parts.items():
+            book.writestr(name, content.replace(old, new))
+
+
+def test_a_sheet_is_read_beyond_the_extent_that_it_states(tmp_path: Path) -> None:
+    require_extra("excel")
+    import openpyxl
+
+    path = tmp_path / "reviews.xlsx"
+    book = openpyxl.Workbook()
+    for row in [["id", "stars", "note", "review"], *([at, 5, None, TEXTS[0]] for at in range(9))]:
+        book.active.append(row)
+    book.save(path)
+    rewritten(path, b'ref="A1:D10"', b'ref="A1:C4"')
+    assert [row.text for row in open_review_table(path)] == [TEXTS[0]] * 9
+
+
+def test_a_workbook_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
+    require_extra("excel")
+    import openpyxl
+
+    path = tmp_path / "reviews.xlsx"
+    book = openpyxl.Workbook()
+    for row in (["review"], [TEXTS[0]]):
+        book.active.append(row)
+    book.save(path)
+    rewritten(
+        path, b"</sheetData>", b'<row><c r="XFD3" t="inlineStr"><is><t> </t></is></c></row>' * 1300 + b"</sheetData>"
+    )
+    with pytest.raises(DatasetError, match=r"has more than 20,000,000 cells; save .* as \.csv"):
+        open_review_table(path)
+    content = bytearray(path.read_bytes())
+    entry = content.rfind(b"PK\x01\x02", 0, content.rfind(b"sheet1.xml"))
+    content[entry + 24 : entry + 28] = (301_000_000).to_bytes(4, "little")  # the size that the archive states
+    path.write_bytes(content)
+    with pytest.raises(DatasetError, match="unpacks to more than 300 MB"):
+        open_review_table(path)
 
 
 def test_a_table_without_a_header_keeps_its_first_review_and_a_long_question_is_a_header(tmp_path: Path) -> None:

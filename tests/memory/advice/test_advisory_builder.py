@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 from statistics import pvariance
-from typing import get_args
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.memory.builders import episode, signature
 
 import episodic_absa
 from episodic_absa.language import find_polarity_word
@@ -18,93 +19,16 @@ from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryConstraintsV1_1,
     AdvisoryV1_1,
     AnchorStatsV1_1,
-    CaseSummaryV1_1,
-    CorrectionV1_1,
-    EvaluationV1_1,
     EvidenceV1_1,
     InputSignatureV1_1,
-    OutcomeDeltaV1_1,
-    ProvenanceV1_1,
-    RiskVectorV1_1,
-    SnapshotV1_1,
-    StageSnapshotV1_1,
 )
-from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, OutcomeV1_3
-from episodic_absa.vocabulary import (
-    ActionTaken,
-    EpisodeType,
-    Language,
-    LengthBucket,
-    RiskId,
-    RiskType,
-    Structure,
-)
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
+from episodic_absa.vocabulary import ActionTaken, Language
 
 SCHEMA = Path(episodic_absa.__file__).parent / "schemas" / "json" / "advisory_v1_1.json"
 WARNING_EN = " [Warning: the same aspect-polarity combination failed or raised risk before. Check the evidence.]"
 WARNING_KO = " [경고: 이 조언과 동일한 aspect·polarity 조합으로 과거 실패/리스크 악화 사례가 있습니다. 증거 확인 권장.]"
 CATALOGUE = load_catalogue()
-
-
-def signature(
-    language: Language = "en",
-    structures: tuple[Structure, ...] = ("negation",),
-    *,
-    bucket: LengthBucket = "short",
-    n: int = 1,
-) -> InputSignatureV1_1:
-    return InputSignatureV1_1(
-        language=language,
-        detected_structure=structures,
-        has_negation=None if language == "other" else "negation" in structures,
-        num_aspects=n,
-        length_bucket=bucket,
-    )
-
-
-def episode(
-    n: int,
-    *,
-    kind: EpisodeType = "neutral",
-    before: int = 2,
-    after: int = 2,
-    tags_before: tuple[RiskId, ...] = ("NEGATION_SCOPE",),
-    tags_after: tuple[RiskId, ...] = ("NEGATION_SCOPE",),
-    applied: bool = False,
-    success: bool = False,
-    risk_type: RiskType | None = "L3",
-    action: ActionTaken = "abstain",
-    conflict_resolved: bool | None = None,
-    principle: str = "P-NEG-01",
-    query: InputSignatureV1_1 | None = None,
-    symptom: str = "risks=NEGATION_SCOPE; structure=negation; max_severity=mid",
-    rationale: str = "proposals=none; action=abstain; adopt=low_signal",
-) -> EpisodicMemoryEntryV1_3:
-    snapshot = SnapshotV1_1(aspects_norm=(f"term{n}",), polarities={f"term{n}": "positive"}, confidence=0.5)
-    return EpisodicMemoryEntryV1_3(
-        episode_id=f"epi_{n:06d}",
-        outcome=OutcomeV1_3(by="risk", value=kind),
-        error_category=("negation",),
-        risk_type=risk_type,
-        action_taken=action,
-        input_signature=query or signature(),
-        case_summary=CaseSummaryV1_1(target_aspect_type=f"term{n}", symptom=symptom, rationale_summary=rationale),
-        stage_snapshot=StageSnapshotV1_1(stage1=snapshot, final=snapshot),
-        correction=CorrectionV1_1(
-            corrective_principle="p", applicable_conditions=("language=en",), principle_id=principle
-        ),
-        evaluation=EvaluationV1_1(
-            risk_before=RiskVectorV1_1(severity_sum=before, tags=tags_before),
-            risk_after=RiskVectorV1_1(severity_sum=after, tags=tags_after),
-            override_applied=applied,
-            override_success=success,
-            override_harm=False,
-        ),
-        outcome_delta=OutcomeDeltaV1_1(conflict_resolved=conflict_resolved, delta_risk=after - before),
-        provenance=ProvenanceV1_1(
-            source_id=f"u{n}", created_from_split="train", used_in_eval=False, sample_index=n, seed=1
-        ),
-    )
 
 
 def advise(
@@ -143,29 +67,19 @@ def test_there_is_one_advisory_per_episode_numbered_in_rank_order(n: int) -> Non
     assert [a.schema_version for a in advisories] == ["1.1"] * n
 
 
+OVERRIDE: dict[str, Any] = {
+    "before": 5,
+    "tags_before": ("CONTRAST_SCOPE", "IRONY"),
+    "tags_after": ("OTHER",),
+    "principle": "P-CON-03",
+}
+
+
 @pytest.mark.parametrize(
     "entry",
     [
-        episode(
-            7,
-            kind="success",
-            before=5,
-            after=1,
-            tags_before=("CONTRAST_SCOPE", "IRONY"),
-            tags_after=("OTHER",),
-            applied=True,
-            success=True,
-            principle="P-CON-03",
-        ),
-        episode(
-            7,
-            kind="harm",
-            before=5,
-            after=9,
-            tags_before=("CONTRAST_SCOPE", "IRONY"),
-            tags_after=("OTHER",),
-            principle="P-CON-03",
-        ),
+        episode(7, kind="success", after=1, applied=True, success=True, **OVERRIDE),
+        episode(7, kind="harm", after=9, **OVERRIDE),
     ],
 )
 def test_the_evidence_of_an_override_shows_the_risks_before_and_after_and_no_stats(
@@ -199,13 +113,10 @@ def test_the_evidence_of_an_anchor_is_its_stats_over_all_retrieved_episodes() ->
     assert stats.variance == pytest.approx(pvariance([0, -3, -5]), abs=1e-6)
 
 
-def test_the_stats_of_a_single_anchor() -> None:
-    (anchor,) = advise(episode(1))
-    assert anchor.evidence.stats == AnchorStatsV1_1(historical_count=1, consistency_score=1.0, variance=0.0)
-
-
 def test_withheld_episodes_still_count_in_the_stats_and_in_the_strength() -> None:
-    entries = [episode(1, kind="harm", before=2, after=3), episode(2)]
+    (single,) = advise(episode(1))
+    assert single.evidence.stats == AnchorStatsV1_1(historical_count=1, consistency_score=1.0, variance=0.0)
+    entries = [episode(1, kind="harm", after=3), episode(2)]
     build = AdvisoryBuilder(CATALOGUE).build_from_episodes(entries, signature(), prohibit_dangerous=True)
     (anchor,) = build.advisories
     assert anchor.evidence.stats == AnchorStatsV1_1(historical_count=2, consistency_score=1.0, variance=0.25)
@@ -265,61 +176,36 @@ def test_relevance_weighs_overlap_and_lexical_share(
     assert advisory.relevance_score == pytest.approx(0.7 * overlap / most + 0.3 * lexical, abs=1e-6)
 
 
-BRACKETS = [
-    (
-        {"risk_type": "L3", "action": "polarity_flip", "before": 2, "after": 1},
-        " [risk: L3; action: polarity_flip; risk change: lower; conflict resolved: n/a]",
-    ),
-    (
-        {"risk_type": "conflict", "action": "abstain", "conflict_resolved": False},
-        " [risk: conflict; action: abstain; risk change: same; conflict resolved: no]",
-    ),
-    (
-        {"risk_type": "conflict", "action": "defer", "conflict_resolved": True},
-        " [risk: conflict; action: defer; risk change: same; conflict resolved: yes]",
-    ),
-    (
-        {"risk_type": "implicit", "action": "confidence_reduce"},
-        " [risk: implicit; action: confidence_reduce; risk change: same; conflict resolved: n/a]",
-    ),
-    (
-        {"risk_type": None, "action": "neutral_fallback"},
-        " [risk: none; action: fallback; risk change: same; conflict resolved: n/a]",
-    ),
-]
-
-
-@pytest.mark.parametrize(("given_episode", "bracket"), BRACKETS)
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"action_taken": "polarity_flip", "after": 1}, "L3; polarity_flip; lower; n/a"),
+        ({"risk_type": "conflict", "conflict_resolved": False}, "conflict; abstain; same; no"),
+        ({"risk_type": "conflict", "action_taken": "defer", "conflict_resolved": True}, "conflict; defer; same; yes"),
+        ({"risk_type": "implicit", "action_taken": "confidence_reduce"}, "implicit; confidence_reduce; same; n/a"),
+        ({"risk_type": None, "action_taken": "neutral_fallback"}, "none; fallback; same; n/a"),
+        ({"kind": "harm", "after": 3, "action_taken": "polarity_flip"}, "L3; polarity_flip; higher; n/a"),
+    ],
+)
 @pytest.mark.parametrize("language", ["en", "ko", "other"])
-@pytest.mark.parametrize("principle", ["P-NEG-01", "P-GEN-01"])
-def test_the_message_is_the_principle_and_its_bracket_to_the_letter(
-    given_episode: dict[str, object], bracket: str, language: Language, principle: str
+@pytest.mark.parametrize("principle", ["P-NEG-01", "P-GEN-01", "P-OVE-01"])
+def test_the_message_is_the_principle_its_bracket_and_the_note_on_a_failure_to_the_letter(
+    fields: dict[str, Any], said: str, language: Language, principle: str
 ) -> None:
-    entry = episode(1, principle=principle, **given_episode)  # type: ignore[arg-type]
-    (advisory,) = advise(entry, query=signature(language))
+    (advisory,) = advise(episode(1, principle=principle, **fields), query=signature(language))
     texts = CATALOGUE.get(principle)
     assert texts is not None
-    assert advisory.message == (texts.text_ko if language == "ko" else texts.text_en) + bracket
-
-
-@pytest.mark.parametrize(("language", "warning"), [("en", WARNING_EN), ("ko", WARNING_KO), ("other", WARNING_EN)])
-def test_a_demoted_message_ends_with_the_past_failure_text_to_the_letter(language: Language, warning: str) -> None:
-    entry = episode(1, kind="harm", before=1, after=3, action="polarity_flip", principle="P-OVE-01")
-    (advisory,) = advise(entry, query=signature(language))
-    texts = CATALOGUE.get("P-OVE-01")
-    assert texts is not None
-    assert advisory.message == (
-        (texts.text_ko if language == "ko" else texts.text_en)
-        + " [risk: L3; action: polarity_flip; risk change: higher; conflict resolved: n/a]"
-        + warning
-    )
+    risk, action, change, resolved = said.split("; ")
+    bracket = f" [risk: {risk}; action: {action}; risk change: {change}; conflict resolved: {resolved}]"
+    note = "" if change != "higher" else WARNING_KO if language == "ko" else WARNING_EN
+    assert advisory.message == (texts.text_ko if language == "ko" else texts.text_en) + bracket + note
 
 
 @pytest.mark.parametrize("principle", [p.principle_id for p in CATALOGUE])
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_the_message_of_every_principle_is_short_and_free_of_labels(principle: str, language: Language) -> None:
     for action in get_args(ActionTaken):
-        entry = episode(1, kind="harm", before=1, after=3, action=action, principle=principle)
+        entry = episode(1, kind="harm", before=1, after=3, action_taken=action, principle=principle)
         (advisory,) = advise(entry, query=signature(language))
         assert 1 <= len(advisory.message) <= 800
         assert find_polarity_word(advisory.message) is None
@@ -336,24 +222,17 @@ def test_every_anti_pattern_is_short_and_free_of_labels(principle: str) -> None:
 
 
 @pytest.mark.parametrize("constraint", ["no_label_hint", "no_forcing", "no_confidence_boost"])
-def test_no_constraint_can_be_switched_off(constraint: str) -> None:
+def test_no_constraint_can_be_switched_off_in_the_model_or_in_the_json_schema(constraint: str) -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     (advisory,) = advise(episode(1))
     assert getattr(advisory.constraints, constraint) is True
     with pytest.raises(ValidationError):
         AdvisoryConstraintsV1_1.model_validate({constraint: False})
     document = advisory.model_dump(mode="json")
+    jsonschema.validate(document, schema)
     document["constraints"][constraint] = False
     with pytest.raises(ValidationError):
         AdvisoryV1_1.model_validate(document)
-
-
-@pytest.mark.parametrize("constraint", ["no_label_hint", "no_forcing", "no_confidence_boost"])
-def test_the_json_schema_refuses_a_constraint_that_is_false(constraint: str) -> None:
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    (advisory,) = advise(episode(1))
-    document = advisory.model_dump(mode="json")
-    jsonschema.validate(document, schema)
-    document["constraints"][constraint] = False
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, schema)
 
@@ -389,7 +268,7 @@ def retrieved(draw: st.DrawFn) -> list[EpisodicMemoryEntryV1_3]:
                 after=after,
                 applied=applied,
                 success=applied and draw(st.booleans()),
-                action=draw(st.sampled_from(get_args(ActionTaken))),
+                action_taken=draw(st.sampled_from(get_args(ActionTaken))),
                 principle=draw(PRINCIPLES),
             )
         )

@@ -9,22 +9,24 @@ from typing import Any, NamedTuple
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.memory.builders import texts_of
+from tests.schemas.json_schema_files import json_schemas
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.final_tuples import asked_targets
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import (
+    AdvisoryBuilder,
     EpisodicMemorySettings,
     EpisodicOrchestrator,
     MemoryStore,
     SignatureBuilder,
     load_catalogue,
 )
-from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, fixed_texts_v3, one_voice
+from episodic_absa.memory.advice.outcome_advice import OUTCOME_VOICE, one_voice
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ, prompt_slot
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Ate, Stage1Atsa, ValidatorOutput
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, bundle_of
-from episodic_absa.schemas.json_schema_files import json_schemas
+from episodic_absa.schemas.memory_v1_2 import AdvisoryV1_2, bundle_of
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, VerdictV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language
@@ -134,7 +136,7 @@ def test_a_bundle_has_one_advisory_per_principle_and_one_direction() -> None:
         for n, past in enumerate(cases)
     ]
     signature = SignatureBuilder().build(TEXTS["en"], "en", 2)
-    builder = OutcomeAdvisoryBuilder(CATALOGUE)
+    builder = AdvisoryBuilder(CATALOGUE, OUTCOME_VOICE)
     for start in range(len(episodes)):
         retrieved = [episodes[(start + step) % len(episodes)] for step in (0, 1, 13)]
         build = builder.build_from_episodes(retrieved, signature)
@@ -179,7 +181,7 @@ def test_the_outcome_that_counts_chooses_the_principle(tmp_path: Path) -> None:
 
 def test_no_text_of_rules_v2_names_a_label_or_speaks_of_a_risk_as_an_outcome() -> None:
     principles = [text for principle in CATALOGUE for text in (principle.text_en, principle.text_ko)]
-    texts = [*principles, *fixed_texts_v3(), *HOW_TO_READ.values()]
+    texts = [*principles, *texts_of(OUTCOME_VOICE), *HOW_TO_READ.values()]
     assert not [text for text in texts if find_polarity_word(text)]
     assert not [text for text in texts if "risk" in text or "위험이 줄" in text or "위험이 커" in text]
     assert len({text for text in principles if "confirmed" in text}) > 5

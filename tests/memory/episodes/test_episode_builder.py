@@ -1,22 +1,15 @@
 """Episodes: every derived field of an episode, by table, and the principle it points to."""
 
-from collections.abc import Callable
-from itertools import product
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.memory.builders import moderated, risks
 
-import episodic_absa
-from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodeBuilder, SignatureBuilder, load_catalogue
-from episodic_absa.memory.advice.principles import risk_key
 from episodic_absa.schemas.absa import (
     AspectItem,
-    ModeratorSummary,
     Proposal,
     ReviewOutcome,
     SentimentItem,
@@ -40,11 +33,8 @@ from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import (
     RISK_IDS,
     SEVERITY_WEIGHT,
-    ActionTaken,
     AdoptReason,
-    EpisodeType,
     Polarity,
-    PrincipleRisk,
     ProposalType,
     RiskId,
     Severity,
@@ -71,10 +61,6 @@ def sentiment(
     at = text.find(term) if term else -1
     span = Span(start=at, end=at + len(term)) if at >= 0 else None
     return SentimentItem(aspect_term=term, span=span, polarity=polarity, confidence=confidence, **more)
-
-
-def risks(*given_risks: tuple[RiskId, Severity]) -> tuple[StructuralRisk, ...]:
-    return tuple(StructuralRisk(id=f"r{i}", type=kind, severity=sev) for i, (kind, sev) in enumerate(given_risks, 1))
 
 
 def stage1_of(
@@ -127,11 +113,7 @@ def build(
     signature: InputSignatureV1_1 | None = None,
     provenance: ProvenanceV1_1 = PROVENANCE,
 ) -> EpisodeDraftV1_3:
-    summary = ModeratorSummary(
-        label="neutral",
-        selected_stage="stage2" if adopted else "stage1",
-        adopt_reason=adopt_reason or ("debate_action" if adopted else "low_signal"),
-    )
+    summary = moderated(adopted=adopted, reason=adopt_reason)
     if outcome is None:
         outcome = outcome_of(stage1, structural_risks=stage1.validator.structural_risks)
     return EpisodeBuilder(CATALOGUE).build(
@@ -140,6 +122,8 @@ def build(
 
 
 GOOD = sentiment("food", "positive", 0.8)
+LESS = sentiment("food", "positive", 0.6)
+MORE = sentiment("food", "negative", 0.8)
 BAD = sentiment("food", "negative", 0.6)
 PRICE = sentiment("price", "negative", 0.6)
 IMPLICIT = sentiment("", "negative", 0.6)
@@ -254,8 +238,7 @@ def test_the_action_an_episode_records(
 def test_a_moved_span_alone_is_a_deferred_change(adopted: bool) -> None:
     stage1 = stage1_of((GOOD,))
     moved = AspectItem(aspect_term="food", span=Span(start=0, end=8))
-    draft = build(stage1, outcome_of(stage1, (WIDER,), aspects=(moved,)), adopted=adopted)
-    assert draft.action_taken == "defer"
+    assert build(stage1, outcome_of(stage1, (WIDER,), aspects=(moved,)), adopted=adopted).action_taken == "defer"
 
 
 @pytest.mark.parametrize(
@@ -355,30 +338,16 @@ def test_the_risk_after_is_that_of_the_review_if_adopted_and_that_of_stage1_if_n
     assert left.outcome.value == "neutral"
 
 
-@pytest.mark.parametrize(
-    "flags",
-    [
-        {"override_applied": True, "override_success": True},
-        {"override_applied": True, "override_harm": True},
-        {"override_applied": True},
-        {},
-    ],
-)
-def test_the_flags_of_the_override_are_taken_over(flags: dict[str, Any]) -> None:
+@pytest.mark.parametrize("adopted", [True, False])
+@pytest.mark.parametrize("flags", [(True, True, False), (True, False, True), (True, False, False), (False,) * 3])
+def test_the_flags_of_an_override_are_taken_over_if_it_was_adopted(flags: tuple[bool, ...], adopted: bool) -> None:
     stage1 = stage1_of((GOOD,), structural_risks=risks(NEG))
-    evaluation = build(stage1, outcome_of(stage1, (FLIPPED,), **flags), adopted=True).evaluation
-    assert evaluation.override_applied is flags.get("override_applied", False)
-    assert evaluation.override_success is flags.get("override_success", False)
-    assert evaluation.override_harm is flags.get("override_harm", False)
-
-
-@pytest.mark.parametrize("flags", [{"override_success": True}, {"override_harm": True}, {}])
-def test_an_override_that_was_not_adopted_was_not_applied(flags: dict[str, Any]) -> None:
-    stage1 = stage1_of((GOOD,), structural_risks=risks(NEG))
-    draft = build(stage1, outcome_of(stage1, (FLIPPED,), override_applied=True, **flags), adopted=False)
-    evaluation = draft.evaluation
-    assert (evaluation.override_applied, evaluation.override_success, evaluation.override_harm) == (False,) * 3
-    assert draft.outcome.value == "neutral"
+    names = ("override_applied", "override_success", "override_harm")
+    given: dict[str, Any] = dict(zip(names, flags, strict=True))
+    draft = build(stage1, outcome_of(stage1, (FLIPPED,), structural_risks=risks(NEG), **given), adopted=adopted)
+    expected = flags if adopted else (False,) * 3
+    assert tuple(getattr(draft.evaluation, name) for name in names) == expected
+    assert draft.outcome.value == ("harm" if expected[2] else "success" if expected[1] else "neutral")
 
 
 @pytest.mark.parametrize(
@@ -469,37 +438,25 @@ def test_terms_of_a_snapshot_are_normalised_and_in_text_order() -> None:
     assert set(snapshot.polarities) == {"room", "food"}
 
 
-def test_a_backfill_is_no_prediction_of_a_snapshot() -> None:
-    snapshot = judged(build(stage1_of((GOOD, BACKFILL)))).stage1
-    assert snapshot.polarities == {"food": "positive"}
-    assert snapshot.confidence == pytest.approx(0.8)
-
-
-def test_a_missing_polarity_is_no_prediction_of_a_snapshot() -> None:
-    assert judged(build(stage1_of((GOOD, sentiment("price", None))))).stage1.polarities == {"food": "positive"}
-
-
 @pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [(0.8, 0.6, "positive"), (0.6, 0.8, "negative")],
+    ("sentiments", "polarities", "confidence"),
+    [
+        ((GOOD, BACKFILL), {"food": "positive"}, 0.8),
+        ((GOOD, sentiment("price", None, 0.8)), {"food": "positive"}, 0.8),
+        ((GOOD, BAD), {"food": "positive"}, 0.7),
+        ((LESS, MORE), {"food": "negative"}, 0.7),
+        ((GOOD, IMPLICIT), {"food": "positive", "": "negative"}, 0.7),
+        ((), {}, 0),
+        ((BACKFILL,), {}, 0),
+    ],
 )
-def test_a_snapshot_shows_the_representative_of_a_contested_aspect(first: float, second: float, expected: str) -> None:
-    items = (sentiment("food", "positive", first), sentiment("food", "negative", second))
-    snapshot = judged(build(stage1_of(items))).stage1
-    assert snapshot.aspects_norm == ("food",)
-    assert snapshot.polarities == {"food": expected}
-
-
-def test_an_implicit_opinion_is_an_empty_term_of_the_snapshot() -> None:
-    snapshot = judged(build(stage1_of((GOOD, IMPLICIT)))).stage1
-    assert snapshot.aspects_norm == ("food", "")
-    assert snapshot.polarities == {"food": "positive", "": "negative"}
-    assert snapshot.confidence == pytest.approx(0.7)
-
-
-def test_the_confidence_of_a_snapshot_without_sentiments_is_zero() -> None:
-    assert judged(build(stage1_of(()))).stage1.confidence == 0
-    assert judged(build(stage1_of((BACKFILL,)))).stage1.confidence == 0
+def test_a_snapshot_shows_what_was_predicted_and_the_representative_of_a_contested_aspect(
+    sentiments: tuple[SentimentItem, ...], polarities: dict[str, Polarity], confidence: float
+) -> None:
+    snapshot = judged(build(stage1_of(sentiments))).stage1
+    assert snapshot.polarities == polarities
+    assert snapshot.confidence == pytest.approx(confidence)
+    assert set(polarities) <= set(snapshot.aspects_norm)
 
 
 @pytest.mark.parametrize(
@@ -554,21 +511,15 @@ def test_opposite_judgements_of_two_long_terms_are_no_conflict() -> None:
 def test_a_conflict_is_seen_through_spelling() -> None:
     items = (sentiment("food", "positive"), SentimentItem(aspect_term="Food", polarity="negative"))
     draft = build(stage1_of(items, aspects=(aspect("food"),)))
-    assert draft.risk_type == "conflict"
-    assert draft.outcome_delta.conflict_resolved is False
+    assert (draft.risk_type, draft.outcome_delta.conflict_resolved) == ("conflict", False)
 
 
-def test_a_judged_term_that_is_no_aspect_belongs_to_the_snapshot() -> None:
-    snapshot = judged(build(stage1_of((GOOD, PRICE), aspects=(aspect("food"),)))).stage1
-    assert snapshot.polarities == {"food": "positive", "price": "negative"}
-    assert snapshot.aspects_norm == ("food", "price")
-
-
-def test_a_placeholder_is_no_prediction_of_the_final_snapshot() -> None:
-    stage1 = stage1_of((GOOD,))
-    final = judged(build(stage1, outcome_of(stage1, (PLACEHOLDER,)), adopted=True)).final
-    assert final.polarities == {}
-    assert final.confidence == 0
+def test_a_judged_term_that_is_no_aspect_belongs_to_the_snapshot_and_a_placeholder_does_not() -> None:
+    stage1 = stage1_of((GOOD, PRICE), aspects=(aspect("food"),))
+    snapshots = judged(build(stage1, outcome_of(stage1, (PLACEHOLDER,)), adopted=True))
+    assert snapshots.stage1.polarities == {"food": "positive", "price": "negative"}
+    assert snapshots.stage1.aspects_norm == ("food", "price")
+    assert (snapshots.final.polarities, snapshots.final.confidence) == ({}, 0)
 
 
 @pytest.mark.parametrize("term", ["떡볶이", "종이", "휴가", "평가", "아이"])
@@ -579,86 +530,14 @@ def test_a_korean_noun_that_looks_like_a_particle_form_stays_whole(term: str) ->
     assert judged(draft).stage1.aspects_norm == (term,)
 
 
-def test_the_provenance_is_kept_and_holds_no_clock_and_no_gold() -> None:
-    draft = build(stage1_of((GOOD,)))
-    assert draft.provenance == PROVENANCE
-    assert draft.provenance.model_dump() == {
-        "source_id": "u1",
-        "created_from_split": "valid",
-        "used_in_eval": True,
-        "sample_index": 4,
-        "seed": 42,
-        "version": "1.1",
-        "has_gold": False,
-    }
-
-
-def test_the_signature_is_kept() -> None:
+def test_signature_and_provenance_are_kept() -> None:
     stage1 = stage1_of((GOOD,))
-    assert build(stage1).input_signature == signature_of(stage1)
+    draft = build(stage1)
+    assert (draft.provenance, draft.input_signature) == (PROVENANCE, signature_of(stage1))
+    assert (draft.provenance.version, draft.provenance.has_gold) == ("1.1", False)
 
 
 # The principle of an episode
-
-
-@pytest.mark.parametrize(
-    ("given_risks", "conflict", "implicit", "expected"),
-    [
-        ((), False, False, "none"),
-        ((), False, True, "implicit"),
-        ((), True, True, "conflict"),
-        ((("OTHER", "low"),), False, True, "OTHER"),
-        ((("OTHER", "high"),), True, True, "conflict"),
-        ((("NEGATION_SCOPE", "low"), ("OTHER", "high")), True, True, "NEGATION_SCOPE"),
-        ((("NEGATION_SCOPE", "low"), ("IRONY", "mid")), False, False, "IRONY"),
-        ((("POLARITY_MISMATCH", "high"), ("IRONY", "high")), False, False, "IRONY"),
-        ((("IRONY", "high"), ("CONTRAST_SCOPE", "high"), ("NEGATION_SCOPE", "mid")), False, False, "CONTRAST_SCOPE"),
-        ((("CONTRAST_SCOPE", "mid"), ("NEGATION_SCOPE", "mid")), False, False, "NEGATION_SCOPE"),
-        ((("EVIDENCE_GAP", "low"), ("SPAN_MISMATCH", "high")), False, True, "SPAN_MISMATCH"),
-        ((("MISSING_SECOND_ASPECT", "high"), ("EVIDENCE_GAP", "mid")), False, False, "MISSING_SECOND_ASPECT"),
-    ],
-)
-def test_the_risk_key_of_an_episode(
-    given_risks: tuple[tuple[RiskId, Severity], ...], conflict: bool, implicit: bool, expected: str
-) -> None:
-    assert risk_key(given_risks, has_conflict=conflict, has_implicit=implicit) == expected
-
-
-CATALOGUE_FILE = Path(episodic_absa.__file__).parent / "memory" / "advice" / "principles.yaml"
-ENTRIES: list[dict[str, str]] = yaml.safe_load(CATALOGUE_FILE.read_text(encoding="utf-8"))
-
-
-def looked_up(risk: str, action: str, outcome: str) -> str:
-    def score(entry: dict[str, str]) -> int:
-        return 4 * (entry["outcome"] == outcome) + 2 * (entry["risk"] == risk) + (entry["action"] == action)
-
-    fitting = [
-        e
-        for e in ENTRIES
-        if e["risk"] in (risk, "any") and e["action"] in (action, "any") and e["outcome"] in (outcome, "any")
-    ]
-    return min(fitting, key=lambda e: (-score(e), e["principle_id"]))["principle_id"]
-
-
-KEYS: tuple[PrincipleRisk, ...] = (*RISK_IDS, "conflict", "implicit", "none")
-
-
-@pytest.mark.parametrize("risk", KEYS)
-def test_the_catalogue_answers_every_case_by_its_scores(risk: PrincipleRisk) -> None:
-    for action, outcome in product(get_args(ActionTaken), get_args(EpisodeType)):
-        assert CATALOGUE.lookup(risk, action, outcome).principle_id == looked_up(risk, action, outcome)
-
-
-def test_the_catalogue_obeys_its_format_and_holds_the_listed_principles() -> None:
-    listed = "NEG-01 NEG-02 CON-01 CON-02 IRO-01 POL-01 EVG-01 SPN-01 MSA-01 CFL-01 IMP-01 OVE-01 DEF-01 STB-01 GEN-01"
-    by_id = {p.principle_id: p for p in CATALOGUE}
-    assert len(by_id) == len(CATALOGUE) == len(ENTRIES)
-    assert {f"P-{name}" for name in listed.split()} <= set(by_id)
-    for principle in CATALOGUE:
-        assert principle.expects in ("change", "hold")
-        assert 0 < len(principle.text_en) <= 300
-        assert 0 < len(principle.text_ko) <= 300
-    assert (CATALOGUE.general.risk, CATALOGUE.general.action, CATALOGUE.general.outcome) == ("any", "any", "any")
 
 
 Risks = tuple[tuple[RiskId, Severity], ...]
@@ -695,63 +574,7 @@ def test_an_episode_points_to_the_principle_of_its_risk_action_and_outcome(
     stage1 = stage1_of(first, structural_risks=risks(*before))
     draft = build(stage1, outcome_of(stage1, patched, structural_risks=risks(*after)), adopted=adopted)
     assert (draft.action_taken, draft.outcome.value) == key[1:]
-    assert draft.correction.principle_id == looked_up(*key)
-
-
-def without_general(entries: list[dict[str, Any]]) -> None:
-    entries[:] = [e for e in entries if e["principle_id"] != "P-GEN-01"]
-
-
-def with_a_repeated_id(entries: list[dict[str, Any]]) -> None:
-    entries.append(dict(entries[0]))
-
-
-def with_a_bad_id(entries: list[dict[str, Any]]) -> None:
-    entries[0]["principle_id"] = "P-NEGATION-1"
-
-
-def without_expects(entries: list[dict[str, Any]]) -> None:
-    del entries[0]["expects"]
-
-
-def with_an_unknown_risk(entries: list[dict[str, Any]]) -> None:
-    entries[0]["risk"] = "NEGATION"
-
-
-def with_an_unknown_key(entries: list[dict[str, Any]]) -> None:
-    entries[0]["note"] = "x"
-
-
-def with_a_long_text(entries: list[dict[str, Any]]) -> None:
-    entries[0]["text_en"] = "x" * 301
-
-
-def with_a_long_anti_pattern(entries: list[dict[str, Any]]) -> None:
-    entries[0]["anti_pattern_ko"] = "x" * 201
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        without_general,
-        with_a_repeated_id,
-        with_a_bad_id,
-        without_expects,
-        with_an_unknown_risk,
-        with_an_unknown_key,
-        with_a_long_text,
-        with_a_long_anti_pattern,
-    ],
-)
-def test_a_catalogue_of_another_form_is_refused(tmp_path: Path, spoil: Callable[[list[dict[str, Any]]], None]) -> None:
-    path = tmp_path / "principles.yaml"
-    entries = [dict(e) for e in ENTRIES]
-    path.write_text(yaml.safe_dump(entries, allow_unicode=True), encoding="utf-8")
-    assert len(load_catalogue(path)) == len(ENTRIES)
-    spoil(entries)
-    path.write_text(yaml.safe_dump(entries, allow_unicode=True), encoding="utf-8")
-    with pytest.raises(ConfigError):
-        load_catalogue(path)
+    assert draft.correction.principle_id == CATALOGUE.lookup(*key).principle_id  # type: ignore[arg-type]
 
 
 # Closed vocabulary

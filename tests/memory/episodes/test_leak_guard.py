@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.memory.builders import moderated, risks, signature
 
 from episodic_absa.errors import EpisodicAbsaError, LeakageError
 from episodic_absa.memory import EpisodeBuilder, MemoryStore, load_catalogue
@@ -14,17 +15,15 @@ from episodic_absa.memory.episodes.leak_guard import FORBIDDEN_KEYS, refuse_forb
 from episodic_absa.memory.episodes.selective_storage import storage_tags
 from episodic_absa.schemas.absa import (
     AspectItem,
-    ModeratorSummary,
     ReviewOutcome,
     SentimentItem,
     Span,
     Stage1Ate,
     Stage1Atsa,
     Stage1Result,
-    StructuralRisk,
     ValidatorOutput,
 )
-from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1, ProvenanceV1_1, StageSnapshotV1_1
+from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1, StageSnapshotV1_1
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.store.uids import stored_uid
 from episodic_absa.vocabulary import Language, Polarity, RiskId, Severity, Structure
@@ -58,35 +57,21 @@ def draft(
     def sentiments(values: tuple[Polarity, ...]) -> tuple[SentimentItem, ...]:
         return tuple(SentimentItem(aspect_term=term, span=span, polarity=p) for p in values)
 
-    def risks(values: tuple[tuple[RiskId, Severity], ...]) -> tuple[StructuralRisk, ...]:
-        return tuple(StructuralRisk(id=f"r{i}", type=k, severity=s) for i, (k, s) in enumerate(values, 1))
-
     return EpisodeBuilder(CATALOGUE).build(
         text,
-        InputSignatureV1_1(
-            language=language,
-            detected_structure=structures,
-            contrast_marker="but" if "contrast" in structures else None,
-            has_negation=None if language == "other" else "negation" in structures,
-            num_aspects=1,
-            length_bucket="short",
-        ),
+        signature(language, structures),
         Stage1Result(
             ate=Stage1Ate(aspects=aspects),
             atsa=Stage1Atsa(sentiments=sentiments(polarities)),
-            validator=ValidatorOutput(structural_risks=risks(before)),
+            validator=ValidatorOutput(structural_risks=risks(*before)),
         ),
         ReviewOutcome(
             aspects=aspects,
             sentiments=sentiments(polarities if patched is None else patched),
-            structural_risks=risks(before if after is None else after),
+            structural_risks=risks(*(before if after is None else after)),
             **flags,
         ),
-        ModeratorSummary(
-            label="positive",
-            selected_stage="stage2" if adopted else "stage1",
-            adopt_reason="debate_action" if adopted else "low_signal",
-        ),
+        moderated(adopted=adopted),
         ProvenanceV1_1(source_id=source_id, created_from_split="train", used_in_eval=False, sample_index=0, seed=1),
     )
 
@@ -102,19 +87,6 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 def test_the_forbidden_keys_are_the_listed_ones() -> None:
     assert set(FORBIDDEN_KEYS) == set(KEYS)
-
-
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("value", [None, "", 0, {}, "x"])
-def test_a_forbidden_key_is_refused_at_any_depth_whatever_its_value(key: str, value: object) -> None:
-    for nested in ({key: value}, {"a": {key: value}}, {"a": [{"b": [{key: value}]}]}, {"polarities": {"f": {key: 1}}}):
-        with pytest.raises(LeakageError):
-            refuse_forbidden_keys(nested)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_a_forbidden_key_may_be_an_aspect_of_the_polarities(key: str) -> None:
-    refuse_forbidden_keys({"stage_snapshot": {"final": {"polarities": {key: "positive"}}}})
 
 
 @given(
@@ -227,23 +199,25 @@ def test_every_string_of_an_episode_is_guarded(shared: str) -> None:
         refuse_text_runs(PRINCIPLE, f"정말 {shared} 했다", "ko")
 
 
-def test_a_uid_that_repeats_the_text_is_no_leak_as_the_store_hashes_it() -> None:
-    text = "배송이 정말 빨라서 마음에 들어요"
-    refuse_text_runs(draft(language="ko", source_id=text), text, "ko")
-    assert stored_uid(text) != text
-
-
-@pytest.mark.parametrize("uid", ["order-2026-000117", "a/b/c/d/e/f/g.txt", "리뷰-2026-000117"])
-def test_a_review_may_name_its_own_uid(uid: str) -> None:
-    for language in ("ko", "en", "other"):
-        refuse_text_runs(
-            draft(language="ko", source_id=uid), f"{uid} 주문한 음식은 맛있었지만 배송은 느렸어요.", language
-        )
-
-
-def test_a_uid_without_white_space_that_is_most_of_the_review_is_a_leak() -> None:
-    with pytest.raises(LeakageError):
-        refuse_text_runs(draft(language="ko", source_id="배송이빨라서마음에들어요"), "배송이빨라서마음에들어요!", "ko")
+@pytest.mark.parametrize(
+    ("uid", "text", "leaks"),
+    [
+        ("order-2026-000117", "{} 주문한 음식은 맛있었지만 배송은 느렸어요.", False),
+        ("a/b/c/d/e/f/g.txt", "{} 주문한 음식은 맛있었지만 배송은 느렸어요.", False),
+        ("리뷰-2026-000117", "{} 주문한 음식은 맛있었지만 배송은 느렸어요.", False),
+        # The store hashes it.
+        ("배송이 정말 빨라서 마음에 들어요", "{}", False),
+        ("배송이빨라서마음에들어요", "{}!", True),
+    ],
+)
+def test_a_review_may_name_its_own_uid_and_no_part_of_it_may_be_one(uid: str, text: str, leaks: bool) -> None:
+    assert (stored_uid(uid) == uid) is (" " not in uid)
+    named = draft(language="ko", source_id=uid)
+    if leaks:
+        with pytest.raises(LeakageError):
+            refuse_text_runs(named, text.format(uid), "ko")
+    else:
+        refuse_text_runs(named, text.format(uid), "ko")
 
 
 @pytest.mark.parametrize("language", ["ko", "en", "other"])

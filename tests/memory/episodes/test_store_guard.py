@@ -8,7 +8,7 @@ from tests.store.places import draft, opened_at
 
 from episodic_absa.errors import LeakageError
 from episodic_absa.memory.advice.principles import load_catalogue
-from episodic_absa.memory.episodes.store_guard import store_guard
+from episodic_absa.memory.episodes.leak_guard import store_guard
 from episodic_absa.schemas.stored.memory_v1_3 import AnsweredPairV1_3, AnswerV1_3, VerdictV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import jsonschema
 import pytest
@@ -24,7 +24,6 @@ from episodic_absa.memory import (
     load_catalogue,
 )
 from episodic_absa.memory.injection.prompt_slot import shrink_to_cap
-from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -32,6 +31,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     AnchorStatsV1_1,
     EvidenceV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import AnyBundle
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.seed import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -81,16 +81,18 @@ def bundle(*advisories: AdvisoryV1_1, warnings: tuple[str, ...] = ()) -> Advisor
 
 
 def chars(value: AnyBundle | Mapping[str, Any]) -> int:
-    document = value if isinstance(value, Mapping) else value.model_dump(mode="json")
-    return len(json.dumps(_rounded(document), ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+    return len(canonical_json(value))
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, 6)
-    if isinstance(value, Mapping):
-        return {k: _rounded(v) for k, v in value.items()}
-    return [_rounded(v) for v in value] if isinstance(value, list | tuple) else value
+def payload(name: str, *given: Any, topk: int = 3, cap: int | None = None, **more: Any) -> dict[str, Any]:
+    """Return the slot of a condition of seed rules."""
+    controller = InjectionController(topk=topk, chars_cap=cap, form=SEED_FORM)
+    return controller.build_slot_payload(load_condition(name, "v1_3"), *given, **more)
+
+
+def both_slots(slot: dict[str, Any], cap: int | None) -> tuple[Injection, Injection]:
+    first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
+    return first, injection_for(STAGE2_SLOT, slot, first.meta, OPEN, catalogue=CATALOGUE, chars_cap=cap)
 
 
 def meta(*, debate: bool = True, stage2: bool = True) -> MemoryMeta:
@@ -107,6 +109,7 @@ def meta(*, debate: bool = True, stage2: bool = True) -> MemoryMeta:
 
 
 OPEN: GateDecision[Any] = GateDecision(allowed=True, reason="conflict", reasons=("conflict", "validator"))
+SLOTS = (DEBATE_SLOT, STAGE2_SLOT)
 CLOSED: GateDecision[Any] = GateDecision(allowed=False, reason=None, reasons=())
 
 
@@ -139,9 +142,7 @@ def test_the_bundle_of_a_condition_agrees_with_its_flags(
     name: str, memory_on: bool, mode: str, topk: int, masked: bool, executed: bool
 ) -> None:
     advisories, warnings = (advisory(1), advisory(2)), ("Stop.",)
-    slot = InjectionController(topk=2, form=SEED_FORM).build_slot_payload(
-        load_condition(name, "v1_3"), advisories, warnings
-    )
+    slot = payload(name, advisories, warnings, topk=2)
     assert slot["schema_version"] == "1.1"
     assert slot["memory_on"] is memory_on
     assert slot["meta"] == {
@@ -157,9 +158,7 @@ def test_the_bundle_of_a_condition_agrees_with_its_flags(
 @pytest.mark.parametrize("name", CONDITIONS)
 @pytest.mark.parametrize("debate_enabled", [True, False])
 def test_every_bundle_has_one_shape_and_obeys_the_json_schema(name: str, debate_enabled: bool) -> None:
-    controller = InjectionController(topk=3, form=SEED_FORM)
-    condition = load_condition(name, "v1_3")
-    slot = controller.build_slot_payload(condition, [advisory()], ["Stop."], debate_enabled=debate_enabled)
+    slot = payload(name, [advisory()], ["Stop."], debate_enabled=debate_enabled)
     assert json.loads(json.dumps(slot)) == slot
     jsonschema.validate(slot, SCHEMA)
     assert set(slot) == {"schema_version", "memory_on", "retrieved", "warnings", "meta"}
@@ -168,9 +167,7 @@ def test_every_bundle_has_one_shape_and_obeys_the_json_schema(name: str, debate_
 
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_without_debate_the_bundle_says_that_nothing_was_retrieved(name: str) -> None:
-    slot = InjectionController(topk=3, form=SEED_FORM).build_slot_payload(
-        load_condition(name, "v1_3"), debate_enabled=False
-    )
+    slot = payload(name, debate_enabled=False)
     assert slot["meta"]["retrieval_executed"] is False
     assert slot["meta"]["topk"] == (0 if name == "C1" else 3)
     assert slot["retrieved"] == []
@@ -203,76 +200,43 @@ def test_the_bundle_reads_flags_never_names(mode: MemoryMode, masked: bool, retr
 # Injection: skip reasons, characters, the last key
 
 
+RECORDED = {
+    DEBATE_SLOT: ("injection_skip_reason", "prompt_injection_chars"),
+    STAGE2_SLOT: ("stage2_injection_skip_reason", "stage2_memory_prompt_injection_chars"),
+}
+
+
+@pytest.mark.parametrize("target", SLOTS)
 @pytest.mark.parametrize(
     ("exposed", "gate_open", "filled", "fits"), list(product([True, False], repeat=4)), ids=lambda flag: "NY"[flag]
 )
-def test_the_debate_skip_reasons_are_tested_in_their_order(
-    exposed: bool, gate_open: bool, filled: bool, fits: bool
+def test_the_skip_reasons_are_tested_in_their_order(
+    target: SlotTarget, exposed: bool, gate_open: bool, filled: bool, fits: bool
 ) -> None:
     given_bundle = bundle(advisory()) if filled else bundle()
+    is_debate = target == DEBATE_SLOT
     injection = inject(
-        DEBATE_SLOT,
+        target,
         given_bundle,
-        given_meta=meta(debate=exposed),
+        given_meta=meta(debate=exposed or not is_debate, stage2=exposed or is_debate),
         gate=OPEN if gate_open else CLOSED,
         cap=None if fits else 0,
     )
-    reason = (
-        "not_exposed"
-        if not exposed
-        else "gate_closed"
-        if not gate_open
-        else "empty_bundle"
-        if not filled
-        else "char_cap"
-        if not fits
-        else ""
-    )
-    assert injection.meta.injection_skip_reason == reason
-    assert (injection.slot is not None) is (reason == "")
-    assert injection.meta.prompt_injection_chars == (chars(given_bundle) if reason == "" else 0)
-    assert injection.meta.advisory_injection_gated is (exposed and not gate_open)
-    assert injection.meta.advisory_expects == ("change" if reason == "" else None)
-    assert injection.meta.stage2_memory_injected is False
-    assert injection.meta.stage2_injection_skip_reason == ""
-    assert injection.meta.stage2_memory_prompt_injection_chars == 0
+    tests = (("not_exposed", exposed), ("gate_closed", gate_open), ("empty_bundle", filled), ("char_cap", fits))
+    reason = next((name for name, holds in tests if not holds), "")
+    recorded = injection.meta.model_dump()
+    for slot, (reason_field, chars_field) in RECORDED.items():
+        is_shown = slot == target and not reason
+        assert recorded[reason_field] == (reason if slot == target else "")
+        assert recorded[chars_field] == (chars(given_bundle) if is_shown else 0)
+    assert (injection.slot is None) is bool(reason)
+    assert (injection.into({"text": "t"}) == {"text": "t"}) is bool(reason)
+    assert injection.meta.stage2_memory_injected is (not is_debate and not reason)
+    assert injection.meta.advisory_expects == (None if reason else "change")
+    assert injection.meta.advisory_injection_gated is (is_debate and reason == "gate_closed")
 
 
-@pytest.mark.parametrize(
-    ("exposed", "gate_open", "filled", "fits"), list(product([True, False], repeat=4)), ids=lambda flag: "NY"[flag]
-)
-def test_the_stage2_skip_reasons_are_tested_in_their_order(
-    exposed: bool, gate_open: bool, filled: bool, fits: bool
-) -> None:
-    given_bundle = bundle(advisory()) if filled else bundle()
-    injection = inject(
-        STAGE2_SLOT,
-        given_bundle,
-        given_meta=meta(stage2=exposed),
-        gate=OPEN if gate_open else CLOSED,
-        cap=None if fits else 0,
-    )
-    reason = (
-        "not_exposed"
-        if not exposed
-        else "gate_closed"
-        if not gate_open
-        else "empty_bundle"
-        if not filled
-        else "char_cap"
-        if not fits
-        else ""
-    )
-    assert injection.meta.stage2_injection_skip_reason == reason
-    assert injection.meta.stage2_memory_injected is (reason == "")
-    assert injection.meta.stage2_memory_prompt_injection_chars == (chars(given_bundle) if reason == "" else 0)
-    assert injection.meta.advisory_expects == ("change" if reason == "" else None)
-    assert injection.meta.advisory_injection_gated is False
-    assert injection.meta.prompt_injection_chars == 0
-    assert injection.meta.injection_skip_reason == ""
-
-
-@pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
+@pytest.mark.parametrize("target", SLOTS)
 def test_each_slot_looks_at_its_own_exposure(target: SlotTarget) -> None:
     only_debate, only_stage2 = meta(stage2=False), meta(debate=False)
     assert (inject(target, bundle(advisory()), given_meta=only_debate).slot is not None) is (target == DEBATE_SLOT)
@@ -290,35 +254,7 @@ def test_the_bundle_itself_becomes_the_last_key_of_the_context(target: SlotTarge
     assert list(merged) == ["text", "aspect_terms", key]
     assert merged[key] == given_bundle.model_dump(mode="json")
     assert context == {"text": "t", "aspect_terms": ["food"]}
-
-
-@pytest.mark.parametrize("stage", ["debate", "stage2"])
-def test_the_slot_carries_the_name_it_was_given(stage: Literal["debate", "stage2"]) -> None:
-    merged = inject(SlotTarget(stage, "MEMO"), bundle(advisory())).into({"text": "t"})
-    assert list(merged) == ["text", "MEMO"]
-
-
-@pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
-@pytest.mark.parametrize(
-    ("given_bundle", "given_meta", "gate", "cap"),
-    [
-        (bundle(advisory()), meta(debate=False, stage2=False), OPEN, None),
-        (bundle(advisory()), meta(), CLOSED, None),
-        (bundle(), meta(), OPEN, None),
-        (bundle(advisory()), meta(), OPEN, 0),
-        (bundle(advisory()), meta(), OPEN, 10),
-    ],
-)
-def test_a_skipped_slot_leaves_the_context_without_the_key(
-    target: SlotTarget,
-    given_bundle: AdvisoryBundleV1_1,
-    given_meta: MemoryMeta,
-    gate: GateDecision[Any],
-    cap: int | None,
-) -> None:
-    injection = inject(target, given_bundle, given_meta=given_meta, gate=gate, cap=cap)
-    assert injection.slot is None
-    assert injection.into({"text": "t"}) == {"text": "t"}
+    assert list(inject(SlotTarget(target.stage, "MEMO"), given_bundle).into({})) == ["MEMO"]
 
 
 def test_warnings_alone_make_a_slot_but_expect_nothing() -> None:
@@ -348,7 +284,7 @@ def test_the_gate_reasons_are_recorded_whether_or_not_anything_is_shown(exposed:
         (("P-CON-01", "P-GEN-01", "P-STB-01"), "change"),
     ],
 )
-@pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
+@pytest.mark.parametrize("target", SLOTS)
 def test_what_is_expected_is_what_the_top_ranked_advisory_expects(
     target: SlotTarget, principles: tuple[str, ...], expects: str
 ) -> None:
@@ -378,50 +314,17 @@ def test_both_slots_are_decided_one_after_the_other_on_the_same_bundle(
 
 def test_characters_are_those_of_the_compact_json() -> None:
     given_bundle = bundle(advisory(text="'안', '못'이 어느 서술어에 걸리는지 먼저 찾아라."), warnings=("멈춰라.",))
-    slot = inject(DEBATE_SLOT, given_bundle).slot
-    assert slot is not None
-    assert inject(DEBATE_SLOT, given_bundle).meta.prompt_injection_chars == chars(slot) == len(canonical_json(slot))
+    document = given_bundle.model_dump(mode="json")
+    document["retrieved"][0]["evidence"]["stats"]["consistency_score"] = 0.333333
+    compact = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert inject(DEBATE_SLOT, given_bundle).meta.prompt_injection_chars == len(compact)
 
 
-@pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
+@pytest.mark.parametrize("target", SLOTS)
 def test_a_bundle_of_exactly_the_cap_fits_and_one_more_does_not(target: SlotTarget) -> None:
     given_bundle = bundle(advisory(), warnings=("Stop.",))
     assert inject(target, given_bundle, cap=chars(given_bundle)).slot is not None
     assert inject(target, given_bundle, cap=chars(given_bundle) - 1).slot is None
-
-
-def test_a_bundle_within_the_cap_is_left_as_it_is() -> None:
-    given_bundle = bundle(advisory(1), advisory(2), warnings=("Stop.",))
-    assert shrink_to_cap(given_bundle, chars(given_bundle)) == given_bundle
-
-
-@pytest.mark.parametrize("cap", [0, 1, 50])
-def test_a_cap_that_nothing_fits_gives_nothing(cap: int) -> None:
-    assert shrink_to_cap(bundle(advisory(), warnings=("Stop.",)), cap) is None
-
-
-@pytest.mark.parametrize(
-    ("given_advisories", "kept"),
-    [
-        ([("strong", 0.1), ("weak", 0.9), ("moderate", 0.2)], [1, 3]),
-        ([("weak", 0.9), ("strong", 0.1), ("strong", 0.1)], [2, 3]),
-        ([("weak", 0.9), ("weak", 0.1), ("weak", 0.5)], [1, 3]),
-        ([("weak", 0.5), ("weak", 0.5), ("weak", 0.5)], [1, 2]),
-        ([("strong", 0.5), ("weak", 0.5), ("weak", 0.5)], [1, 2]),
-        ([("moderate", 0.0), ("strong", 0.9), ("weak", 1.0)], [1, 2]),
-    ],
-)
-def test_the_weakest_advisory_goes_first(given_advisories: list[tuple[Strength, float]], kept: list[int]) -> None:
-    advisories = [advisory(i, strength=s, relevance=r) for i, (s, r) in enumerate(given_advisories, 1)]
-    given_bundle = bundle(*advisories, warnings=("Stop.",))
-    shrunk = shrink_to_cap(given_bundle, chars(given_bundle) - 1)
-    assert shrunk == bundle(*(advisories[n - 1] for n in kept), warnings=("Stop.",))
-
-
-def test_advisories_are_dropped_down_to_one_before_a_message_is_shortened() -> None:
-    advisories = [advisory(1), advisory(2, strength="moderate"), advisory(3, strength="strong")]
-    single = bundle(advisories[2], warnings=("Stop.",))
-    assert shrink_to_cap(bundle(*advisories, warnings=("Stop.",)), chars(single)) == single
 
 
 @pytest.mark.parametrize("tail", [BRACKET, BRACKET + DEMOTED])
@@ -472,13 +375,6 @@ def test_warnings_are_dropped_last_and_from_the_end() -> None:
     assert {length for length, n in seen if n < 3} == {shortest}
 
 
-def test_a_bundle_is_never_shrunk_to_an_empty_one() -> None:
-    given_bundle = bundle(warnings=("One.", "Two."))
-    for cap in range(chars(given_bundle) + 1):
-        shrunk = shrink_to_cap(given_bundle, cap)
-        assert shrunk is None or shrunk.warnings
-
-
 WORDS = st.lists(st.sampled_from(["scope", "절을", "of", "판단하라", "quotation", "a"]), min_size=1, max_size=40)
 
 
@@ -507,6 +403,7 @@ def test_shrinking_gives_a_valid_bundle_within_the_cap_or_nothing(given_bundle: 
     if shrunk is None:
         return
     assert chars(shrunk) <= cap
+    assert shrunk.retrieved or shrunk.warnings
     jsonschema.validate(json.loads(canonical_json(shrunk)), SCHEMA)
     assert shrunk.meta == given_bundle.meta
     assert shrunk.warnings == given_bundle.warnings[: len(shrunk.warnings)]
@@ -545,23 +442,17 @@ def test_the_controller_shrinks_once_for_both_slots() -> None:
     advisories = [advisory(1, strength="strong"), advisory(2), advisory(3)]
     whole = bundle(*advisories, warnings=("Stop.",))
     cap = chars(whole) - 1
-    slot = InjectionController(topk=3, chars_cap=cap, form=SEED_FORM).build_slot_payload(
-        load_condition("C2", "v1_3"), advisories, whole.warnings
-    )
+    slot = payload("C2", advisories, whole.warnings, cap=cap)
     assert slot == bundle(*advisories[:2], warnings=whole.warnings).model_dump(mode="json")
-    first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
-    second = injection_for(STAGE2_SLOT, slot, first.meta, OPEN, catalogue=CATALOGUE, chars_cap=cap)
+    first, second = both_slots(slot, cap)
     assert first.slot == second.slot == slot
     assert 0 < second.meta.prompt_injection_chars == second.meta.stage2_memory_prompt_injection_chars <= cap
 
 
 @pytest.mark.parametrize("cap", [0, 30])
 def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int) -> None:
-    slot = InjectionController(topk=3, chars_cap=cap, form=SEED_FORM).build_slot_payload(
-        load_condition("C2", "v1_3"), [advisory()], ["Stop."]
-    )
-    first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
-    second = injection_for(STAGE2_SLOT, slot, first.meta, OPEN, catalogue=CATALOGUE, chars_cap=cap)
+    slot = payload("C2", [advisory()], ["Stop."], cap=cap)
+    first, second = both_slots(slot, cap)
     assert first.slot is None
     assert second.slot is None
     assert (second.meta.injection_skip_reason, second.meta.stage2_injection_skip_reason) == ("char_cap", "char_cap")
@@ -571,8 +462,6 @@ def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int)
 def test_after_shrinking_the_top_ranked_of_what_is_left_decides_what_is_expected() -> None:
     advisories = [advisory(1, principle="P-NEG-01"), advisory(2, strength="strong", principle="P-GEN-01")]
     cap = chars(bundle(*advisories)) - 1
-    slot = InjectionController(topk=3, chars_cap=cap, form=SEED_FORM).build_slot_payload(
-        load_condition("C2", "v1_3"), advisories
-    )
+    slot = payload("C2", advisories, cap=cap)
     injection = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
     assert injection.meta.advisory_expects == "hold"

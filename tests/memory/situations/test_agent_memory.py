@@ -12,10 +12,17 @@ from tests.stored_lines import entries_of, rewrite
 from episodic_absa import Advice, AgentMemory, Analyzer, InputError, MemoryStore, MemoryStoreError, Situation
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
-from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder
+from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
+from episodic_absa.memory.advice.outcome_advice import OUTCOME_VOICE
 from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
-from episodic_absa.memory.situations.situation import SituationRisk, SituationStructure
-from episodic_absa.memory.situations.situation_episode import Action, Outcome, signature_of, situation_episode
+from episodic_absa.memory.situations.situation import (
+    Action,
+    Outcome,
+    SituationRisk,
+    SituationStructure,
+    signature_of,
+    situation_episode,
+)
 from episodic_absa.vocabulary import Language, LengthBucket, Severity
 
 TEXT = "The battery lasts long, but the screen is not bright at all."
@@ -147,7 +154,7 @@ def test_default_rules_tell_what_an_agent_did_and_how_it_turned_out(tmp_path: Pa
     with AgentMemory(store) as memory:
         memory.remember(NEGATED, "changed", "worse")
         memory.remember(NEGATED, "kept", "better")
-    builder = OutcomeAdvisoryBuilder(load_catalogue().in_v3_wording())
+    builder = AdvisoryBuilder(load_catalogue().in_v3_wording(), OUTCOME_VOICE)
     with MemoryStore(store) as opened:
         messages = [
             advisory.message

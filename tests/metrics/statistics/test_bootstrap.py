@@ -1,7 +1,5 @@
 """Percentile bootstrap intervals: as scipy's, the same everywhere, and as wide as they say."""
 
-import time
-import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from episodic_absa.metrics.statistics import bootstrap_intervals, mean_interval, ratio_intervals
+from episodic_absa.metrics.statistics import bootstrap_intervals, ratio_intervals
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 COMPARED = "0.5 0.25 0 0 0 -0.25 1 0 0 0.125 0 -0.5 0.333333333 0 0 0.2 0 0 0 0.666666667"
@@ -54,17 +52,13 @@ def test_an_interval_does_not_depend_on_what_else_is_asked() -> None:
 
 @pytest.mark.parametrize("values", [[], [0.4], [0.4, 0.4, 0.4], [0.1 + 0.2, 0.3]])
 def test_there_is_no_interval_without_variation(values: list[float]) -> None:
-    assert mean_interval({str(place): value for place, value in enumerate(values)}) is None
+    assert bootstrap_intervals([values]) == (None,)
 
 
-@given(st.lists(st.integers(-8, 8), min_size=2, max_size=12, unique=True), st.randoms(use_true_random=False))
-def test_a_mean_interval_holds_the_extremes_apart_and_knows_no_order(values: list[int], chance: object) -> None:
-    by_uid = {f"u{place:02d}": value / 8 for place, value in enumerate(values)}
-    shuffled = dict(sorted(by_uid.items(), key=lambda _: chance.random()))  # type: ignore[attr-defined]
-    interval = mean_interval(by_uid, resamples=400)
-    assert interval is not None
-    assert mean_interval(shuffled, resamples=400) == interval
-    assert min(by_uid.values()) <= interval[0] <= interval[1] <= max(by_uid.values())
+@given(st.lists(st.integers(-8, 8), min_size=2, max_size=12, unique=True))
+def test_an_interval_holds_the_extremes_apart(values: list[int]) -> None:
+    low, high = one_interval([value / 8 for value in values], resamples=400)
+    assert min(values) / 8 <= low <= high <= max(values) / 8
 
 
 def zero_inflated(share: float, weights: tuple[float, float, float, float]) -> Draw:
@@ -101,18 +95,6 @@ def coverage(draw: Draw, truth: float, n: int, *, simulations: int = 2_000, resa
 def test_95_in_100_intervals_hold_the_truth(shape: str, n: int) -> None:
     draw, truth = SHAPES[shape]
     assert 0.93 <= coverage(draw, truth, n) <= 0.97
-
-
-def test_three_thousand_reviews_take_a_moment_and_little_memory() -> None:
-    metrics = [np.random.default_rng(place).normal(size=3_000).tolist() for place in range(6)]
-    started = time.process_time()
-    one_interval(metrics[0])
-    assert time.process_time() - started < 4  # about a quarter of a second; ten times that is still a moment
-    tracemalloc.start()
-    bootstrap_intervals(metrics)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 100_000_000
 
 
 def test_the_interval_of_a_ratio_is_that_of_the_mean_if_all_denominators_are_equal() -> None:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.drawn_cards import cells, error_card, final_tuple, gold, ok_card
 
-from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval, required_n
+from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare
 from episodic_absa.schemas.run_files.scorecard import Scorecard, UsageSums
 
 Key = tuple[str, int]
@@ -139,8 +139,7 @@ def test_the_permutation_p_is_the_share_of_sign_flips(differences: list[int]) ->
 
 
 def test_ten_thousand_resamples_are_the_rule() -> None:
-    for function in (compare, mean_interval):
-        assert inspect.signature(function).parameters["resamples"].default == 10_000
+    assert inspect.signature(compare).parameters["resamples"].default == 10_000
     a, b = of_differences([3, -1, 4, 1, -5, 9, 2, 6, 17])
     assert compare("A", a, "B", b) == compare("A", a, "B", b, resamples=10_000)
 
@@ -214,27 +213,3 @@ def test_nothing_is_nan_and_every_interval_holds_its_difference(a: list[Scorecar
 def test_two_empty_cells_have_nothing_to_compare() -> None:
     for paired in compare("A", [], "B", [], resamples=FEW).metrics:
         assert (paired.n_pairs, paired.difference, paired.ci_low, paired.p_value) == (0, None, None, None)
-
-
-def test_the_interval_of_one_mean_is_seeded_and_holds_the_mean() -> None:
-    values = {f"u{i}": float((i * 37) % 23) for i in range(30)}
-    found = mean_interval(values)
-    assert found is not None
-    assert found == mean_interval(values)
-    low, high = found
-    assert low < fmean(values.values()) < high
-    rng = np.random.default_rng(5)
-    sample = np.array(list(values.values()))
-    expected = np.percentile(rng.choice(sample, size=(20_000, 30)).mean(axis=1), [2.5, 97.5])
-    assert [low, high] == pytest.approx(list(expected), abs=0.15 * sample.std() / math.sqrt(30))
-    assert mean_interval({}) is None
-
-
-def test_what_a_sample_size_can_see_is_what_it_would_need() -> None:
-    found = compared([round(40 * math.sin(i)) + 10 for i in range(60)])
-    assert found.detectable is not None
-    assert found.dz is not None
-    assert found.difference is not None
-    sd = found.difference / found.dz
-    assert found.detectable == pytest.approx(2.8016 * sd / math.sqrt(60), rel=0.05)
-    assert required_n(found.detectable, sd) == pytest.approx(60, abs=1)

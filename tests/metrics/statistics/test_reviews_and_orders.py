@@ -7,10 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from tests.metrics.statistics.four_term_cards import f1, make_card
 
-from episodic_absa.metrics.statistics import Comparison, claim_sentence, compare
+from episodic_absa.metrics.statistics import Comparison, compare, verdict_sentence
 from episodic_absa.metrics.statistics.paired import (
     PairedCells,
-    PairedInterval,
     assess,
     equivalence_of,
     order_test_p,
@@ -46,8 +45,8 @@ def shocked(rng: np.random.Generator, *, n: int = 150, orders: int = 5, sd: floa
 def test_orders_with_good_and_bad_days_cause_false_claims_only_where_they_are_taken_for_fixed() -> None:
     rng = np.random.default_rng(7)
     tables = [PairedCells.of_differences(shocked(rng)) for _ in range(150)]
-    crossed = [found.is_significant for found in assess(tables, resamples=400)]
-    fixed = [found.is_significant for found in assess(tables, orders_are_random=False, resamples=400)]
+    crossed = [not found.doubt for found in assess(tables, resamples=400)]
+    fixed = [not found.doubt for found in assess(tables, orders_are_random=False, resamples=400)]
     # 5 % of 150, with room for the chance of so few experiments; benchmarks/statistics_simulated.py runs thousands.
     assert sum(crossed) <= 15
     assert sum(fixed) > 45
@@ -56,23 +55,22 @@ def test_orders_with_good_and_bad_days_cause_false_claims_only_where_they_are_ta
 def test_an_effect_in_every_order_is_seen_and_the_interval_is_the_same_everywhere() -> None:
     rng = np.random.default_rng(3)
     table = np.round(shocked(rng, sd=0.01) + 0.1, 3)
-    (found,) = assess([PairedCells.of_differences(table)], memory_grows=False)
-    assert found.is_significant
-    assert found.interval is not None
-    assert found.interval.method == "crossed"
-    assert found.interval[:2] == (0.061218379, 0.133311244)
-    assert found.interval.low < found.interval.low90 < found.difference < found.interval.high90 < found.interval.high
+    (found,) = assess([PairedCells.of_differences(table)])
+    assert (found.doubt, found.method) == ("", "crossed")
+    assert (found.ci_low, found.ci_high) == (0.061218379, 0.133311244)
+    bounds = [found.ci_low, found.ci90_low, found.difference, found.ci90_high, found.ci_high]
+    assert bounds == sorted(bound for bound in bounds if bound is not None)
     # One order of the five: not as sure, and nothing is known of the others.
     (single,) = assess([PairedCells.of_differences(table[:, :1])])
     assert (single.orders_n, single.p_orders) == (1, None)
 
 
-@pytest.mark.parametrize(("orders", "is_significant"), [(2, False), (4, False), (5, True)])
-def test_a_significant_claim_needs_five_orders(orders: int, is_significant: bool) -> None:
+@pytest.mark.parametrize(("orders", "doubt"), [(2, "few_orders"), (4, "few_orders"), (5, "")])
+def test_a_claim_needs_five_orders(orders: int, doubt: str) -> None:
     rng = np.random.default_rng(1)
     (found,) = assess([PairedCells.of_differences(0.3 + rng.normal(0, 0.1, (60, orders)))], resamples=500)
     assert found.excludes_zero
-    assert found.is_significant is is_significant
+    assert found.doubt == doubt
     assert (found.p_orders is None) == (orders < 3)
 
 
@@ -154,11 +152,11 @@ def test_nothing_is_claimed_better_beside_worse_recall() -> None:
     assert found.of(RECALL).claim == "significant"
     precision = found.of("tuple_precision_explicit_micro")
     assert (precision.no_claim, precision.claim, precision.favours_a) == ("recall", "none", True)
-    assert precision.model_copy(update={"recall_worse": False}).claim != "none"
-    assert "recall fell, so no claim is made" in claim_sentence("A", "B", precision)
-    assert "재현율이 떨어졌으므로" in claim_sentence("A", "B", precision, "ko")
+    assert precision.model_copy(update={"recall_worse": False}).no_claim != "recall"
     verdict = found.verdict()
     assert (verdict.kind, verdict.reason) == ("undecided", "recall")
+    assert "more gold pairs are missed, so no claim is made" in verdict_sentence("A", "B", verdict)
+    assert "놓친 정답 쌍이 더 많습니다" in verdict_sentence("A", "B", verdict, "ko")
     # A worse metric is still called worse.
     assert recall_falls(spurious_under_b=False).verdict().kind == "lowered"
 
@@ -179,12 +177,10 @@ def test_nothing_is_claimed_better_beside_worse_recall() -> None:
 def test_equivalence_is_stated_against_the_smallest_effect(
     bounds: tuple[float, float] | None, differing: int, expected: str
 ) -> None:
-    interval = bounds and PairedInterval(bounds[0] - 0.01, bounds[1] + 0.01, *bounds, "percentile")
-    assert equivalence_of(interval, 0.01, n=1_000, differing=differing) == expected
+    low, high = bounds or (None, None)
+    assert equivalence_of(low, high, 0.01, n=1_000, differing=differing) == expected
     # So few reviews leave room for a share of differing ones that none of them shows.
-    assert (
-        equivalence_of(interval and interval._replace(low90=0.0, high90=0.001), 0.01, n=50, differing=0) == "undecided"
-    )
+    assert equivalence_of(0.0, 0.001, 0.01, n=50, differing=0) == "undecided"
 
 
 def test_a_review_with_equal_counts_on_both_sides_does_not_differ_in_a_ratio_of_sums() -> None:

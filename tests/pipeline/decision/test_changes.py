@@ -1,123 +1,71 @@
-"""Which changes are proposed, by whom, and in which order."""
+"""Which changes of Stage1's pairs decided candidates amount to, and how they are told."""
 
 from typing import Any
 
 import pytest
-from tests.pipeline import builders as b
+from hypothesis import given, settings
+from tests.pipeline import builders
+from tests.pipeline.decision.test_weighing import CONSERVATIVE, candidate, gathered
 
-from episodic_absa.pipeline.decision import Claim, changes_of
-from episodic_absa.schemas.reader_view import ReaderView
+from episodic_absa.final_tuples import extract_tuples, pairs
+from episodic_absa.pipeline.decision import Candidate, apply_changes, changes_of, weigh
+from episodic_absa.pipeline.decision.changes import explained, patch_log_of
+from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
 
-TEXT = b.TEXT
-FIRST = b.first_of(
-    b.stage1_of(
-        [b.aspect("food"), b.aspect("service")], [b.sentiment("food", "positive"), b.sentiment("service", "negative")]
-    )
-)
-FLIP = ("flip", "food", "positive", "negative")
-DROP = ("drop", "food", "positive", None)
-ADD = ("add", "price", None, "positive")
+b: Any = builders
 
 
-def changes(*claims: Claim, first: Any = FIRST, **reading: Any) -> list[Any]:
-    found = changes_of(claims, first, **reading)
-    return [(change.kind, change.aspect_term, change.from_polarity, change.to_polarity) for change in found]
+def changes(*candidates: Candidate) -> list[tuple[str, str, bool, bool]]:
+    found = changes_of(weigh(candidates, CONSERVATIVE))
+    return [(change.kind, change.aspect_term, change.is_proposed, change.is_made) for change in found]
 
 
 @pytest.mark.parametrize(
-    ("claim", "expected"),
+    ("candidates", "expected"),
     [
-        (Claim("epm", "food", polarity="negative", of_polarity="positive"), [FLIP]),
-        (Claim("review", "food", polarity="negative"), [FLIP]),
-        (Claim("tan", "food", is_target=False), [DROP]),
-        (Claim("judge", "food", is_target=False, of_polarity="positive"), [DROP]),
-        (Claim("review", "food", flips_without_polarity=True), [("flip", "food", "positive", None)]),
-        (Claim("review", "price", is_target=True, polarity="positive"), [ADD]),
-        (Claim("tan", "price", is_target=True), [("add", "price", None, None)]),
-        (Claim("judge", "price", polarity="positive"), [ADD]),
-        # An added pair whose opposite Stage1 holds: the decision refuses it as a conflict.
-        (Claim("review", "food", is_target=True, polarity="negative"), [("add", "food", None, "negative")]),
-        (Claim("review", "food", is_target=True, polarity="positive"), []),
-        (Claim("epm", "food", polarity="positive", of_polarity="positive"), []),
-        (Claim("tan", "food", is_target=True, of_polarity="positive"), []),
-        (Claim("review", "food", is_target=True), []),
-        (Claim("tan", "garden", is_target=False), []),
-        (Claim("cj", "food", is_target=False, of_polarity="negative"), []),
-    ],
-)
-def test_a_claim_asks_for_the_change_that_it_means_or_for_none(claim: Claim, expected: Any) -> None:
-    assert changes(claim) == expected
-
-
-def test_equal_changes_are_one_change_and_ids_follow_the_text() -> None:
-    claims = (
-        Claim("tan", "price", is_target=True),
-        Claim("tan", "service", is_target=False),
-        Claim("cj", "food", polarity="negative"),
-        Claim("cj", "service", is_target=False),
-        Claim("judge", "food", polarity="negative"),
-        Claim("review", "service", is_target=False),
-    )
-    assert [(change.change_id, change.kind, change.aspect_term) for change in changes_of(claims, FIRST)] == [
-        ("chg_001", "flip", "food"),
-        ("chg_002", "drop", "service"),
-        ("chg_003", "add", "price"),
-    ]
-
-
-def test_an_implicit_pair_is_flipped_and_dropped_like_others() -> None:
-    first = b.first_of(b.stage1_of([], [b.sentiment("", "positive")]))
-    claims = Claim("cj", "", polarity="negative"), Claim("cj", "", is_target=False)
-    assert changes(*claims, first=first) == [("flip", "", "positive", "negative"), ("drop", "", "positive", None)]
-
-
-def test_a_term_with_two_polarities_is_edited_pair_by_pair() -> None:
-    pairs = [b.sentiment("food", "positive"), b.sentiment("food", "negative")]
-    first = b.first_of(b.stage1_of([b.aspect("food")], pairs))
-    assert changes(Claim("tan", "food", is_target=False), first=first) == [DROP, ("drop", "food", "negative", None)]
-    named = Claim("cj", "food", is_target=False, of_polarity="negative")
-    assert changes(named, first=first) == [("drop", "food", "negative", None)]
-    assert changes(Claim("review", "food", polarity="negative"), first=first) == [FLIP]
-
-
-def test_an_added_term_keeps_the_words_of_the_text_and_has_no_place_outside_it() -> None:
-    claims = Claim("tan", "PRICE", is_target=True), Claim("tan", "garden", is_target=True)
-    price, garden = changes_of(claims, FIRST)
-    assert (price.aspect_term, price.to_span) == ("price", b.span_of("price"))
-    assert (garden.aspect_term, garden.to_span) == ("garden", None)
-
-
-@pytest.mark.parametrize(
-    ("reader", "more", "polarity"),
-    [
-        (None, (), None),
-        (b.TableReader({"price": ReaderView(0.8, "neutral", 0.7)}), (), "neutral"),
+        ([("food", "positive", "stage1+ judge+")], []),
+        ([("food", "positive", "stage1+ tan-")], [("drop", "food", True, False)]),
+        ([("food", "positive", "stage1+ tan- judge-")], [("drop", "food", True, True)]),
         (
-            b.TableReader({"price": ReaderView(0.8, "neutral", 0.7)}),
-            (Claim("review", "price", is_target=True, polarity="negative"),),
-            "negative",
+            [("food", "positive", "stage1+ epm- judge-"), ("food", "negative", "stage1- epm+ judge+")],
+            [("flip", "food", True, True)],
         ),
+        (
+            [("food", "positive", "stage1+ judge-"), ("food", "negative", "stage1- judge+")],
+            [("flip", "food", True, False)],
+        ),
+        ([("service", "negative", "reader+.95")], [("add", "service", False, True)]),
+        ([("service", "negative", "reader+.3")], []),
+        ([("service", "negative", "tan+ review+")], [("add", "service", True, True)]),
     ],
 )
-def test_a_term_that_is_only_named_takes_the_polarity_of_stage2_else_of_the_reader(
-    reader: Any, more: Any, polarity: Any
-) -> None:
-    (change,) = changes_of((Claim("tan", "price", is_target=True), *more), FIRST, reader=reader)
-    assert (change.to_polarity, change.is_polarity_of_reader) == (polarity, polarity == "neutral")
+def test_what_candidates_amount_to(candidates: list[Any], expected: list[Any]) -> None:
+    assert changes(*(candidate(*fields) for fields in candidates)) == expected
 
 
-def test_korean_terms_are_matched_without_their_particle() -> None:
-    text = "음식이 맛있고 가격은 비싸요"
-    stage1 = b.stage1_of([b.aspect("음식", text)], [b.sentiment("음식", "positive", text=text)])
-    claims = Claim("review", "가격은", is_target=True, polarity="negative"), Claim("tan", "음식", is_target=False)
-    assert changes(*claims, first=b.first_of(stage1, text, "ko")) == [
-        ("drop", "음식", "positive", None),
-        ("add", "가격", None, "negative"),
-    ]
+@settings(max_examples=200, deadline=None)
+@given(gathered())
+def test_stage1_with_the_made_changes_holds_exactly_the_candidates_that_are_in(candidates: list[Candidate]) -> None:
+    records = weigh(candidates, CONSERVATIVE)
+    held = [b.sentiment(record.aspect_term, record.polarity) for record in records if record.is_of_stage1]
+    stage1 = b.stage1_of([b.aspect(item.aspect_term) for item in held], held)
+    made = [change for change in changes_of(records) if change.is_made]
+    aspects, sentiments = apply_changes(stage1, made)
+    taken = {(record.aspect_term, record.polarity) for record in records if record.is_in}
+    assert pairs(extract_tuples(sentiments)) == taken
+    assert {aspect.aspect_term for aspect in aspects} == {term for term, _ in taken}
 
 
-def test_more_changes_than_ids_are_cut() -> None:
-    terms = [f"w{number}" for number in range(1200)]
-    claims = [Claim("tan", term, is_target=True) for term in terms]
-    found = changes_of(claims, b.first_of(b.stage1_of(), " ".join(terms)))
-    assert (len(found), found[0].aspect_term, found[-1].change_id) == (999, "w0", "chg_999")
+def test_every_change_is_told_with_its_witnesses_and_its_reason() -> None:
+    records = weigh(
+        [candidate("food", "positive", "stage1+ tan-"), candidate("service", "negative", "reader+.95")], CONSERVATIVE
+    )
+    decision = DecisionRecord(weights="conservative", tau=0.45, candidates=records)
+    found = changes_of(records)
+    (made,), (refused,) = (explained(found, decision, made=is_made) for is_made in (True, False))
+    assert made.change_id == "chg_002"
+    assert made.reasoning.startswith("add service negative: p 0.")
+    assert "for: reader 0.95; against: nobody" in made.reasoning
+    assert refused.reasoning.startswith("drop food positive: p 0.")
+    assert "for: Stage1; against: TAN" in refused.reasoning
+    assert [(entry.what, entry.applied, entry.reason) for entry in patch_log_of(found)] == [("drop", False, "likely")]

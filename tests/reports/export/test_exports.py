@@ -2,6 +2,7 @@
 
 import csv
 import io
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,9 @@ from tests.reports.grid_making import PageParser
 
 from episodic_absa.analysis import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
-from episodic_absa.reports.data import Bilingual
-from episodic_absa.reports.export import ExportTable, Interval, column, table_csv, table_latex
+from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.run_report import REPORT, write_pages
+from episodic_absa.reports.tables import Interval, Table, column, table_csv, table_latex
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +71,13 @@ def test_no_file_makes_a_claim_in_vain(exported: dict[str, str]) -> None:
 
 
 def test_a_name_is_neither_a_formula_nor_a_command() -> None:
-    table = ExportTable(
+    table = Table(
         "odd",
-        Bilingual(en="50 % of $x_1", ko="절반"),
-        (column("arm", "arm", "조건", "name"), column("ci", "interval", "구간", "interval")),
+        Bilingual("50 % of $x_1", "절반"),
+        (
+            column("arm", ("arm", "조건"), "name", itemgetter(0)),
+            column("ci", ("interval", "구간"), "interval", itemgetter(1)),
+        ),
         (("=1+1", Interval(-0.01, 0.02)), ("[a]\\input{b}", Interval(None, None))),
     )
     assert table_csv(table) == "arm,ci_low,ci_high\n'=1+1,-0.01,0.02\n[a]\\input{b},,\n"

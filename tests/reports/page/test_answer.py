@@ -1,6 +1,7 @@
 """The first screen and the sections that answer the question: verdict, arms, strata, principles."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,34 +9,39 @@ from tests.reports.grid_making import PageParser
 
 from episodic_absa.analysis import PrincipleEffect, load_run
 from episodic_absa.analysis.strata import StratumRow
-from episodic_absa.metrics.statistics import find_unsupported_claims
-from episodic_absa.reports.data import Bilingual, ReportData, SampleReader
-from episodic_absa.reports.data.answer import ArmRow, ArmsView, effect_tables, stratum_tables
+from episodic_absa.metrics.statistics import PairedDifference, find_unsupported_claims
+from episodic_absa.metrics.statistics.verdict import verdict_of
+from episodic_absa.reports.data import Arm, Arms, ReportData, SampleReader
+from episodic_absa.reports.data.answer.arms import arms_figure, arms_forest, arms_table
+from episodic_absa.reports.data.answer.strata import effect_parts, part_figure, stratum_parts
 from episodic_absa.reports.page import render_report
-from episodic_absa.reports.plots import arms_forest, leaves_axis, zoomed
+from episodic_absa.reports.plots import leaves_axis, zoomed
 from episodic_absa.reports.report_values import report_json
 from episodic_absa.reports.run_report import REPORT, build_report
 
 
-def arm(name: str, low: float, high: float, *, exploratory: bool = False) -> ArmRow:
-    return ArmRow(
-        condition=name,
-        colour=1,
-        is_asked=name == "C2",
-        exploratory=exploratory,
-        reviews=900,
-        orders=5,
-        mean=0.6,
-        baseline_mean=0.6 - (low + high) / 2,
+def arm(name: str, low: float, high: float, *, exploratory: bool = False) -> Arm:
+    paired = PairedDifference(
+        metric="tuple_f1_explicit",
+        kind="outcome",
+        n_uids=900,
+        n_pairs=4500,
+        unpaired_a=0,
+        unpaired_b=0,
+        mean_a=0.6,
+        mean_b=0.6 - (low + high) / 2,
         difference=(low + high) / 2,
         ci_low=low,
         ci_high=high,
-        p_value=0.001,
+        p_value=0.001 if low * high > 0 else 0.4,
         p_orders=0.02,
+        dz=0.1,
         variation=True,
-        verdict="raised" if low > 0 else "lowered" if high < 0 else "undecided",
-        words=Bilingual(en="raised", ko="높였음") if low > 0 else Bilingual(en="undecided", ko="판단할 수 없음"),
+        orders_n=5,
+        differing_n=900,
+        is_primary=True,
     )
+    return Arm(name, 1, name == "C2", exploratory, paired, verdict_of(paired))
 
 
 def stratum(name: str, difference: float, *, is_small: bool = False) -> StratumRow:
@@ -89,13 +95,18 @@ def answered(reported: Path) -> ReportData:
     reader = SampleReader(with_text=True)
     data = build_report(run, {cell.path: reader.read(cell) for cell in run.cells})
     rows = (arm("C2", 0.012, 0.04), arm("C2_placebo", -0.01, 0.012, exploratory=True), arm("one_call", -0.6, -0.4))
-    arms = ArmsView(baseline="C1", metric="tuple_f1_explicit", smallest_effect=0.01, rows=rows)
-    return data.model_copy(
-        update={
-            "arms": arms,
-            "strata": stratum_tables([stratum("ko", 0.05), stratum("en", -0.02), stratum("other", 0.3, is_small=True)]),
-            "effects": effect_tables([effect("P-NEG-01", -0.08, "harms"), effect("P-CON-04", 0.07, "helps")]),
-        }
+    arms = Arms(baseline="C1", metric="tuple_f1_explicit", smallest_effect=0.01, rows=rows)
+    strata = stratum_parts([stratum("ko", 0.05), stratum("en", -0.02), stratum("other", 0.3, is_small=True)])
+    effects = effect_parts([effect("P-NEG-01", -0.08, "harms"), effect("P-CON-04", 0.07, "helps")])
+    tables = [arms_table(arms), *(part.table for part in (*strata, *effects))]
+    figures = [arms_figure(arms), *map(part_figure, (*strata, *effects))]
+    return replace(
+        data,
+        arms=arms,
+        strata=strata,
+        effects=effects,
+        tables={**data.tables, **{table.name: table for table in tables}},
+        figures={**data.figures, **{figure.name: figure for figure in figures}},
     )
 
 

@@ -25,8 +25,10 @@ def stores_nothing(record: Line, _: Line) -> None:
     record["analysis"]["kept"].pop("stored", None)
 
 
-@pytest.mark.parametrize(("loser", "word"), [("C1", "better"), ("C2", "worse")])
-def test_a_clear_difference_is_called_by_its_name_beside_its_interval(grid: Path, loser: str, word: str) -> None:
+@pytest.mark.parametrize(("loser", "verb", "word"), [("C1", "raised", "better"), ("C2", "lowered", "worse")])
+def test_a_clear_difference_is_called_by_its_name_beside_its_interval(
+    grid: Path, loser: str, verb: str, word: str
+) -> None:
     for cell in grid.glob(f"{loser}__seed*"):
         change_samples(cell, no_predictions)
     # Two orders of a memory that grows support no claim, however clear; those of a frozen one count as one.
@@ -34,6 +36,7 @@ def test_a_clear_difference_is_called_by_its_name_beside_its_interval(grid: Path
         change_samples(cell, stores_nothing)
     write_pages(load_run(grid))
     words = words_of(grid)
-    assert f"C2 is significantly {word} than C1 in tuple_f1_explicit" in words.replace("\u00a0", " ")
+    assert f"C2 {verb} mean F1 (tuple_f1_explicit) compared with C1" in words.replace("\u00a0", " ")
+    assert f"C2 significantly {word}" in words.replace("\u00a0", " ")
     assert find_unsupported_claims(words) == ()
     assert "유의" in words  # the same in Korean, under the same condition

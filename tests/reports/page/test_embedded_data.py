@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_absa.reports.data import CellSample, Explorer, ExplorerCell, IndexRow, ReviewEntry
+from episodic_absa.reports.data import CellSample, Explorer, ExplorerCell, ReviewEntry, ReviewFacts
 from episodic_absa.reports.page import REVIEWS_PER_BLOCK, build_blocks, packed
 
 
@@ -26,13 +26,9 @@ def unpack(block: str) -> Any:
 
 
 def test_equal_analyses_of_a_review_are_written_once() -> None:
-    sample = CellSample(
-        index=IndexRow(changed=True, answer="x"), analysis='{"a":1}', memory="null", cost=(1, 2, 3, None, None)
-    )
-    review = ReviewEntry(
-        uid="u", text="t", language="ko", domain="d", case_type="c", gold="null", cells=(sample, None, sample)
-    )
-    cells = tuple(ExplorerCell(condition=name, seed=1) for name in "abc")
+    sample = CellSample(frozenset({"changed"}), "x", '{"a":1}', "null", (1, 2, 3, None, None))
+    review = ReviewEntry("u", ReviewFacts("t", "ko", "d", "c", "null"), (sample, None, sample))
+    cells = tuple(ExplorerCell(name, 1) for name in "abc")
     blocks = build_blocks(
         Explorer(cells=cells, reviews=(review,) * (REVIEWS_PER_BLOCK + 1), first=("a", "")), with_text=True
     )

@@ -6,8 +6,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_absa.reports.data import CostOfSample, CostPoint, CostView, ScoreView
+from episodic_absa.reports.data import CostOfSample, CostPoint, CostView
 from episodic_absa.reports.plots import Axis, cost_plot, svg, thinned
+from episodic_absa.reports.tables import Score
 
 
 @given(low=st.floats(-1e6, 1e6), size=st.floats(1e-3, 1e6), value=st.floats(-1e7, 1e7), is_log=st.booleans())
@@ -34,7 +35,7 @@ def test_long_curves_keep_their_ends(n: int) -> None:
 
 def cost_point(name: str, tokens: float, score: float) -> CostPoint:
     cost = CostOfSample(calls=tokens / 300, tokens_in=tokens, tokens_out=0, cost_usd=None)
-    view = ScoreView(value=score, low=score - 0.05, high=score + 0.05)
+    view = Score(score, score - 0.05, score + 0.05)
     stage1 = CostOfSample(calls=1, tokens_in=300, tokens_out=0, cost_usd=None)
     return CostPoint(
         condition=name,

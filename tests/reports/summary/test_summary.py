@@ -19,7 +19,7 @@ REVIEWS = [
 ]
 
 
-@pytest.mark.parametrize("name", ["summary_building", "summary_page", "term_groups", "time_bins"])
+@pytest.mark.parametrize("name", ["dates", "mentions", "summary_building", "summary_page", "term_groups"])
 def test_the_examples_of_a_module_hold(name: str) -> None:
     results = doctest.testmod(import_module(f"episodic_absa.reports.summary.{name}"))
     assert results.attempted > 0
@@ -91,7 +91,7 @@ def test_what_a_page_gets_of_hostile_reviews_is_short_and_controls_nothing() -> 
         *(review.text for review in summary.searched),
         *(mark.term for review in summary.searched for mark in review.marks),
         *(aspect.name for aspect in summary.aspects),
-        *(value.value for column in summary.columns for value in column.values),
+        *(value.name for column in summary.columns for value in column.values),
         summary.source,
     ]
     assert max(map(len, shown)) <= 600

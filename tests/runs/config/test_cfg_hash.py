@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from tests.runs.small_grid import write_experiment
 
 import episodic_absa.pipeline.gate_reading as gate_reading
-from episodic_absa.pipeline.decision import change_rules
+from episodic_absa.pipeline.decision import weights
 from episodic_absa.reader.weights_folder import MANIFEST, WeightsFolder
 from episodic_absa.runs.config import ExperimentData, ExperimentFile, evaluated_cells, load_experiment
 from episodic_absa.runs.config import cfg_hash as hashing
@@ -44,6 +44,7 @@ OTHER: dict[str, Any] = {
     "pipeline.enable_validator": False,
     "pipeline.reader": False,
     "pipeline.effort": "stage1",
+    "pipeline.decision_weights": "weights.yaml",
     "pipeline.votes": 3,
     "pipeline.vote_temperature": 0.5,
     "pipeline.enable_debate": False,
@@ -113,6 +114,7 @@ def _hash(folder: Path, changes: dict[str, Any], *, cell_name: str = "C2__seed42
     )
     (folder / "start.jsonl").touch()
     (folder / "answers.jsonl").touch()
+    (folder / "weights.yaml").write_bytes(weights.SHIPPED_WEIGHTS.read_bytes())
     config = load_experiment(path)
     start = config.file.episodic_memory.initial_store
     cell = next(cell for cell in evaluated_cells(config) if cell.name == cell_name)
@@ -190,12 +192,12 @@ def test_everything_shipped_that_results_depend_on_changes_the_hash(
 
 V2 = {"episodic_memory.conditions_path": "v3_0"}
 TABLES = (
-    (change_rules, "SHIPPED_RULES", change_rules.SHIPPED_RULES),
+    (weights, "SHIPPED_WEIGHTS", weights.SHIPPED_WEIGHTS),
     (gate_reading, "SHIPPED_GATES", gate_reading.SHIPPED_GATES),
 )
 
 
-@pytest.mark.parametrize("edited", ["adoption_rules.yaml", "gate_rules.yaml", "calibration.json"])
+@pytest.mark.parametrize("edited", ["decision_weights.yaml", "gate_rules.yaml", "calibration.json"])
 def test_the_tables_and_the_reader_change_the_hash_under_rules_v2_alone(
     edited: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

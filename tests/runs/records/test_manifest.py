@@ -60,14 +60,14 @@ def test_seed_rules_and_v3_stand_in_one_grid_and_each_manifest_names_its_rules(t
     assert {name.startswith("v3/") for name in seed["prompt_versions"]} == {False}
     assert {name.startswith("v3/") for name in v3["prompt_versions"]} == {True}
     assert seed["cfg_hash"] != v3["cfg_hash"]
-    assert [seed[key] for key in ("adoption_sha256", "reader_sha256")] == [None, None]
-    assert [len(v3[key]) for key in ("adoption_sha256", "reader_sha256")] == [64, 64]
+    assert [seed[key] for key in ("decision_sha256", "reader_sha256")] == [None, None]
+    assert [len(v3[key]) for key in ("decision_sha256", "reader_sha256")] == [64, 64]
     lines = {cell: outputs_of(config.out_dir / f"{cell}__seed42") for cell in ("C1", "C1_v3")}
-    assert not any("changes" in line for line in lines["C1"])
-    assert all(isinstance(line["changes"], list) for line in lines["C1_v3"])
+    assert not any("decision" in line for line in lines["C1"])
+    assert all(line["decision"]["candidates"] is not None for line in lines["C1_v3"])
     verified = verify(config.out_dir)
     of_seed = {result.check: result.result for result in verified.cells["C1__seed42"]}
-    assert {of_seed[check] for check in ("changes_decided", "changes_applied")} == {"not_applicable"}
+    assert {of_seed[check] for check in ("candidates_decided", "candidates_applied")} == {"not_applicable"}
     checks = [*verified.grid, *(check for cell in verified.cells.values() for check in cell)]
     assert [(check.check, check.detail) for check in checks if check.result == "fail"] == []
 

@@ -8,10 +8,10 @@ import jsonschema
 import pytest
 from tests.pipeline import builders
 from tests.runs.derived_from import derived_from
+from tests.schemas.json_schema_files import json_schemas
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.schemas.json_schema_files import json_schemas
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, Scorecard
 

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from episodic_absa.runs.config import ExperimentFile
-from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
+from episodic_absa.schemas.run_files.manifest import RecordedConfig
 
 WRITTEN_BY_THE_RUN = {"experiment.order", "experiment.seed"}
 

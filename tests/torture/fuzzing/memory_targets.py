@@ -9,19 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from tests.store.old_stores import write_store_of_0_2
+from tests.store.old_stores import sealed_lines, write_store_of_0_2
 from tests.store.places import draft
 from tests.torture.fuzzing.outcome import LostDataError, Target
 
-from episodic_absa.cli.feedback.feedback_lines import read_and_give
+from episodic_absa.cli.feedback.given_feedback import read_and_give
 from episodic_absa.errors import InputError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.situations.agent_memory import AgentMemory
 from episodic_absa.memory.situations.situation import Situation
 from episodic_absa.memory.store_statistics import statistics_of
-from episodic_absa.schemas.memory_v1_2 import store_chain
 from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
-from episodic_absa.serialization.sealed_lines import opened
+from episodic_absa.serialization.seals import opened
 from episodic_absa.store.maintenance import check_store
 
 _STORE: Final = "store.jsonl"
@@ -53,7 +52,7 @@ def _read_store(data: bytes, folder: Path) -> None:
 def _read_sealed_store(data: bytes, folder: Path) -> None:
     """Read a store whose lines are the input's, each with a checksum that fits: the fuzzer cannot compute one."""
     lines = [line if line.endswith(b"}") else line + b"}" for line in data.split(b"\n") if line]
-    _read_store(b"".join(store_chain().lines_of(lines)) if lines else b"", folder)
+    _read_store(sealed_lines(lines) if lines else b"", folder)
 
 
 def _store_seeds() -> Iterator[bytes]:

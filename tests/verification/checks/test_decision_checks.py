@@ -1,4 +1,4 @@
-"""Rules v3: `verify` finds every change that its witnesses do not carry, and every pair that no change explains."""
+"""Rules v3: `verify` finds every candidate that its witnesses do not carry, and every result that is another one."""
 
 import asyncio
 import json
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.changing_replier import ChangingReplier, erring
+from tests.pipeline.decision.test_weighing import voices
 from tests.runs.sealed_files import change_records, write_sealed
 
 from episodic_absa.backends.backend import RepairingBackend
@@ -29,7 +30,6 @@ experiment: {conditions: [C1], seeds: [42]}
 DROPPED = "The developer is a two-person studio from Ghent."
 REFUSED = "화장실이 건물 밖에 있는데 열쇠 받아서 가야 함. 한겨울엔 진짜 비추"
 REVIEWS = f"uid,text\ndropped,{DROPPED}\nrefused,{REFUSED}\n"
-SPAN = {"start": 0, "end": 6}
 Line = dict[str, Any]
 
 
@@ -42,7 +42,7 @@ def drop_twice(role: str, answer: Line, inputs: Any) -> None:
 
 @pytest.fixture(scope="module")
 def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run under rules v3. The first sample has one adopted change, which drops its only pair."""
+    """The folder of a run under rules v3. The first sample has one made change, which drops its only pair."""
     folder = tmp_path_factory.mktemp("decided")
     (folder / "data").mkdir()
     (folder / "data" / "valid.csv").write_text(REVIEWS, "utf-8")
@@ -65,43 +65,32 @@ def checked(cell: Path, change: Callable[[Line], object]) -> dict[str, CheckResu
     return {result.check: result for result in verify(cell).cells[CELL]}
 
 
-def test_a_run_passes_and_has_an_adopted_and_a_refused_change(cell: Path) -> None:
+def test_a_run_passes_and_has_a_made_and_a_refused_change(cell: Path) -> None:
     outputs = [json.loads(line) for line in (cell / "outputs.jsonl").read_text("utf-8").splitlines()]
-    assert [change["adopted"] for output in outputs for change in output["changes"]] == [True, False]
+    assert [[entry["applied"] for entry in output["patch_log"]] for output in outputs] == [[True], [False]]
     verified = verify(cell)
     assert verified.failures == ()
     results = {result.check: result.result for result in verified.cells[CELL]}
-    assert {results[check] for check in ("changes_decided", "changes_applied", "label_agrees")} == {"pass"}
+    assert {results[check] for check in ("candidates_decided", "candidates_applied", "label_agrees")} == {"pass"}
 
 
-def witnessed(
-    *names: str, against: tuple[str, ...] = (), p: float | None = None, **more: Any
-) -> Callable[[Line], None]:
-    """Let these witnesses alone be for the change, and give its record other values."""
+def first_of(line: Line) -> Line:
+    candidate: Line = line["decision"]["candidates"][0]
+    return candidate
+
+
+def witnessed(words: str, **more: Any) -> Callable[[Line], None]:
+    """Let these witnesses alone speak about the first candidate, and give its record other values."""
 
     def change(line: Line) -> None:
-        record = line["changes"][0]
-        for witness in record["witnesses"]:
-            stance = "for" if witness["who"] in names else "against" if witness["who"] in against else "silent"
-            witness.update(stance=stance, quote="", at_home=False, p=p if witness["who"] == "reader" else None)
-        record.update({"score": float(len(names) - len(against)), **more})
+        said = [witness.model_dump(mode="json", exclude_defaults=True) for witness in voices(words)]
+        first_of(line).update({"witnesses": said, **more})
 
     return change
 
 
-def beside(**more: Any) -> Callable[[Line], None]:
-    """Put another adopted change with the same witnesses beside the first."""
-
-    def change(line: Line) -> None:
-        witnessed("tan", "cj", "judge", "reader", p=0.8)(line)
-        line["changes"].append({**line["changes"][0], "change_id": "chg_009", **more})
-
-    return change
-
-
-def name_twice(line: Line) -> None:
-    witnesses = line["changes"][0]["witnesses"]
-    witnesses.append(witnesses[0])
+def candidates_of(change: Callable[[list[Line]], object]) -> Callable[[Line], object]:
+    return lambda line: change(line["decision"]["candidates"])
 
 
 class Damage(NamedTuple):
@@ -109,59 +98,61 @@ class Damage(NamedTuple):
     change: Callable[[Line], object]
     found: str
     is_law: bool = True
-    """Whether a run with another table is found wrong, too."""
+    """Whether a run with other weights is found wrong, too."""
 
 
-FLIP: Line = {"kind": "flip", "from_polarity": "positive", "to_polarity": "negative"}
-ADD: Line = {"kind": "add", "from_polarity": None, "to_polarity": "negative"}
+OTHER: Line = {"polarity": "neutral", "p": 0.99, "is_in": True, "reason": "likely"}
 UNDECIDED = [
-    Damage("a change id stands twice", lambda line: line["changes"].extend(line["changes"]), "id stands twice"),
-    Damage("a witness stands twice", name_twice, "a witness of chg_001 stands twice"),
-    Damage("the record of the changes is gone", lambda line: line.pop("changes"), "no record of its changes"),
-    Damage("one witness is enough", witnessed("tan"), "one_witness"),
-    Damage("a flip has no judge", witnessed("review", "tan", **FLIP), "no_judge_nor_two_speakers"),
-    Damage("a flip has no polarity", witnessed("judge", "tan", **FLIP | {"to_polarity": None}), "no_polarity"),
-    Damage("an added term has no place", witnessed("reader", "tan", p=0.8, **ADD), "not_in_text"),
-    Damage("a sure reader is against", witnessed("tan", "judge", against=("reader",), p=0.95), "sure_reader_against"),
-    Damage("a drop and its opposite", beside(**ADD, to_span=SPAN), "creates_conflict"),
-    Damage("two changes of one pair", beside(**FLIP), "outweighed"),
+    Damage("a candidate stands twice", candidates_of(lambda held: held.extend(held)), "a candidate stands twice"),
     Damage(
-        "a refused change is adopted", lambda line: line["changes"][0].update(reason="score_too_low"), "adopted (score"
+        "a witness stands twice",
+        lambda line: first_of(line)["witnesses"].extend(first_of(line)["witnesses"]),
+        "a witness of candidate 1 stands twice",
+    ),
+    Damage("the record of the candidates is gone", lambda line: line.pop("decision"), "no record of its candidates"),
+    Damage("one agent adds a pair", witnessed("tan+", is_in=True, reason="likely", p=0.9), "one_agent"),
+    Damage(
+        "an added term has no place",
+        lambda line: (witnessed("tan+ review+", is_in=True, reason="likely", p=0.9)(line), first_of(line).pop("span")),
+        "not_in_text",
     ),
     Damage(
-        "a law that allows the change refuses it",
-        lambda line: line["changes"][0].update(adopted=False, reason="one_witness"),
-        "refused (one_witness",
+        "a term has two polarities",
+        lambda line: (
+            witnessed("stage1+", is_in=True, reason="likely", p=0.9)(line),
+            line["decision"]["candidates"].append({**first_of(line), **OTHER}),
+        ),
+        "other_polarity",
     ),
-    Damage("the table has no such row", witnessed("cj", "judge"), "score_too_low", is_law=False),
-    Damage("the score is another one", lambda line: line["changes"][0].update(score=9.0), "score 9", is_law=False),
+    Damage("what nobody doubts is out", witnessed("stage1+", p=0.9), "its witnesses say in"),
+    Damage("an unlikely pair is in", lambda line: first_of(line).update(is_in=True, reason="likely"), "say out"),
+    Damage("the probability is another one", lambda line: first_of(line).update(p=0.001), "p 0.001", is_law=False),
 ]
 
 
 @pytest.mark.parametrize("damage", UNDECIDED, ids=[damage.name for damage in UNDECIDED])
 def test_a_decision_that_does_not_follow_from_its_witnesses_is_found_when(damage: Damage, cell: Path) -> None:
-    result = checked(cell, damage.change)["changes_decided"]
+    result = checked(cell, damage.change)["candidates_decided"]
     assert result.result == "fail"
     assert damage.found in result.detail
     manifest = json.loads((cell / "manifest.json").read_bytes())
-    write_sealed(cell / "manifest.json", {**manifest, "adoption_sha256": "0" * 64})
+    write_sealed(cell / "manifest.json", {**manifest, "decision_sha256": "0" * 64})
     by_laws = {result.check: result for result in verify(cell).cells[CELL]}
-    assert by_laws["package_hashes"].result == "fail"
-    assert by_laws["changes_decided"].result == ("fail" if damage.is_law else "pass")
-    assert (damage.found in by_laws["changes_decided"].detail) is damage.is_law
+    assert by_laws["resources"].result == "fail"
+    assert by_laws["candidates_decided"].result == ("fail" if damage.is_law else "pass")
 
 
 @pytest.mark.parametrize(
-    ("said", "check"),
+    "said",
     [
-        ({"outcome": "contradicted", "outcome_by": "reader"}, "outcomes_decided"),
-        ({"outcome": "confirmed", "outcome_by": "referee"}, "outcomes_decided"),
-        ({"outcome": "confirmed", "outcome_by": None}, "outcomes_decided"),
+        {"outcome": "contradicted", "outcome_by": "reader"},
+        {"outcome": "confirmed", "outcome_by": "referee"},
+        {"outcome": "confirmed", "outcome_by": None},
     ],
 )
-def test_an_outcome_that_nobody_gave_is_found(said: Line, check: str, cell: Path) -> None:
-    assert {result.result for result in verify(cell).cells[CELL] if result.check == check} == {"pass"}
-    assert checked(cell, lambda line: line["changes"][0].update(said))[check].result == "fail"
+def test_an_outcome_that_nobody_gave_is_found(said: Line, cell: Path) -> None:
+    assert {result.result for result in verify(cell).cells[CELL] if result.check == "outcomes_decided"} == {"pass"}
+    assert checked(cell, lambda line: first_of(line).update(said))["outcomes_decided"].result == "fail"
 
 
 def keep_pair(line: Line) -> None:
@@ -170,48 +161,33 @@ def keep_pair(line: Line) -> None:
 
 
 UNAPPLIED = [
-    Damage("an adopted change is not applied", keep_pair, "final tuples"),
-    Damage("a pair changed without a change", lambda line: line.update(changes=[]), "selected_stage"),
+    Damage("a made change is not applied", keep_pair, "final tuples"),
+    Damage("a pair changed without a candidate", lambda line: line["decision"].update(candidates=[]), "selected_stage"),
     Damage(
-        "stage1 is selected", lambda line: line["moderator"].update(selected_stage="stage1"), "the changes say stage2"
-    ),
-    Damage(
-        "a refused change is applied",
-        lambda line: (
-            line["changes"][0].update(adopted=False, reason="score_too_low"),
-            line["moderator"].update(selected_stage="stage1"),
-        ),
-        "final tuples",
+        "stage1 is selected", lambda line: line["moderator"].update(selected_stage="stage1"), "candidates say stage2"
     ),
 ]
 
 
 @pytest.mark.parametrize("damage", UNAPPLIED, ids=[damage.name for damage in UNAPPLIED])
-def test_pairs_that_the_changes_do_not_explain_are_found_when(damage: Damage, cell: Path) -> None:
-    result = checked(cell, damage.change)["changes_applied"]
+def test_pairs_that_the_candidates_do_not_explain_are_found_when(damage: Damage, cell: Path) -> None:
+    result = checked(cell, damage.change)["candidates_applied"]
     assert result.result == "fail"
     assert damage.found in result.detail
 
 
-def test_a_pair_that_nobody_changed_keeps_its_confidence(cell: Path) -> None:
-    def unchange(line: Line) -> None:
+def test_a_label_beside_pairs_must_be_theirs(cell: Path) -> None:
+    def label(line: Line) -> None:
         keep_pair(line)
-        line.update(changes=[])
-        line["moderator"].update(selected_stage="stage1")
+        line["moderator"].update(final_label="mixed")
 
-    assert checked(cell, unchange)["changes_applied"].result == "pass"
-    doubted = checked(cell, lambda line: line["final_tuples"][0].update(confidence=0.123))
-    assert doubted["changes_applied"].result == "fail"
+    result = checked(cell, label)["label_agrees"]
+    assert (result.result, "its pairs say" in result.detail) == ("fail", True)
 
 
-def test_a_label_without_pairs_must_be_that_of_the_text(cell: Path) -> None:
-    result = checked(cell, lambda line: line["moderator"].update(final_label="mixed"))["label_agrees"]
-    assert (result.result, "without pairs" in result.detail) == ("fail", True)
-
-
-@pytest.mark.parametrize(("key", "found"), [("adoption_sha256", "table of adoption"), ("reader_sha256", "reader")])
-def test_a_manifest_with_another_table_or_reader_is_found(key: str, found: str, cell: Path) -> None:
+@pytest.mark.parametrize("found", ["decision", "reader"])
+def test_a_manifest_with_other_weights_or_another_reader_is_found(found: str, cell: Path) -> None:
     manifest = json.loads((cell / "manifest.json").read_bytes())
-    write_sealed(cell / "manifest.json", {**manifest, key: "0" * 64})
+    write_sealed(cell / "manifest.json", {**manifest, f"{found}_sha256": "0" * 64})
     failed = {result.check: result.detail for _, result in verify(cell).failures}
-    assert failed == {"package_hashes": f"the {found} is not the one of the run"}
+    assert failed == {"resources": f"{found}: not as in the run"}

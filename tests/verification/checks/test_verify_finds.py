@@ -3,7 +3,7 @@
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -306,12 +306,12 @@ DAMAGES = [
         "derived_files",
     ),
     Damage("a derived file is missing", C2, lambda run: (run.path / OUTPUTS).unlink(), "derived_files"),
-    Damage("a tuple changed without adoption", C2, lambda run: run.edit_analysis(other_polarity), "no_unguided_change"),
+    Damage("a tuple changed without adoption", C2, lambda run: run.edit_analysis(other_polarity), "selected_stage"),
     Damage(
         "a confidence differs from Stage1 without adoption",
         C2,
         lambda run: run.edit_analysis(other_confidence),
-        "not_adopted_is_stage1",
+        "candidates_applied",
     ),
     Damage(
         "selected_stage contradicts adoption",
@@ -321,33 +321,20 @@ DAMAGES = [
     ),
     Damage("a label contradicts its pairs under rules v3", C2, contradict_pairs, "label_agrees"),
     Damage("a final term does not stand in the text", C2, lambda run: run.edit_analysis(other_term), "terms_in_text"),
-    Damage(
-        "a call of a sample that succeeded has no answer",
-        C2,
-        putting("edit_record", ["calls", 0], error="cancelled"),
-        "calls",
-    ),
     Damage("two records are swapped", C2, lambda run: run.edit_records(swap_records), "samples_read"),
     Damage("a record is missing", C2, lambda run: run.edit_records(lambda lines: lines.pop()), "samples_read"),
     Damage(
         "a record stands twice", C2, lambda run: run.edit_records(lambda lines: lines.append(lines[-1])), "samples_read"
     ),
-    Damage("a record holds nothing", C2, losing("edit_record", [], "analysis"), "records"),
+    Damage("a record holds nothing", C2, losing("edit_record", [], "analysis"), "samples_read"),
     Damage("a record was changed", C2, change_one_byte_of_records, "samples_read"),
     Damage("the records end within a line", C2, tear_records, "samples_read"),
     Damage("a record has an unknown key", C2, putting("edit_record", [], mood="good"), "samples_read"),
-    Damage("a record writes a default out", C2, putting("edit_record", [], error=None), "canonical"),
     Damage(
         "a sentiment says implicit and names a term",
         C2,
         putting("edit_analysis", ["stage1", "atsa", "sentiments", 0], is_implicit=True),
         "samples_read",
-    ),
-    Damage(
-        "a record tells the time",
-        SEED_RULES,
-        putting("edit_analysis", ["debate_read"], mapping_fail_reasons={"latency_ms": 3}),
-        "no_clock_values",
     ),
     Damage(
         "the records are of another configuration", C2, putting("edit_records", [0], cfg_hash="0" * 64), "samples_read"
@@ -367,19 +354,16 @@ DAMAGES = [
         "the manifest has another prompt hash",
         C2,
         putting("edit_manifest", ["prompt_versions"], **{"ate.v1": "0" * 64}),
-        "package_hashes",
+        "resources",
     ),
     Damage(
-        "the manifest has another lexicon hash",
-        C2,
-        putting("edit_manifest", [], lexicon_sha256="0" * 64),
-        "package_hashes",
+        "the manifest has another lexicon hash", C2, putting("edit_manifest", [], lexicon_sha256="0" * 64), "resources"
     ),
     Damage(
         "the manifest has another catalogue hash",
         C2,
         putting("edit_manifest", [], catalogue_sha256="0" * 64),
-        "package_hashes",
+        "resources",
     ),
     Damage(
         "the manifest has another setting than was run",
@@ -391,44 +375,28 @@ DAMAGES = [
         "the manifest has other flags than the condition",
         C2,
         putting("edit_manifest", ["conditions", "flags"], use_lexical=False),
-        "conditions",
+        "resources",
     ),
     Damage("the manifest cannot be read", C2, lambda run: (run.path / "manifest.json").write_text("{"), "manifest"),
     Damage("the run is not completed", C2, putting("edit_manifest", [], completed=False), "completed"),
     Damage(
-        "the manifest quotes a review",
-        C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest.update(note=run.text)),
-        "private_text",
+        "the manifest names another majority", C2, putting("edit_manifest", ["majority"], polarity="neutral"), "samples"
     ),
     Damage(
-        "the manifest names another majority",
-        C2,
-        putting("edit_manifest", ["majority"], polarity="neutral"),
-        "manifest_agrees",
+        "a metric was mended by hand", C2, lambda run: mend(run, METRICS, "tuple_f1_explicit,"), "tables_recomputed"
     ),
-    Damage(
-        "the manifest denies that answers were shared",
-        C2,
-        putting("edit_manifest", [], answers_shared=False),
-        "manifest_agrees",
-    ),
-    Damage(
-        "a metric was mended by hand", C2, lambda run: mend(run, METRICS, "tuple_f1_explicit,"), "metrics_recomputed"
-    ),
-    Damage("a triptych row is of another run", C2, lambda run: mend(run, TRIPTYCH, '"valid'), "metrics_recomputed"),
+    Damage("a triptych row is of another run", C2, lambda run: mend(run, TRIPTYCH, '"valid'), "tables_recomputed"),
     Damage(
         "a window of the memory's growth is missing",
         C2,
         lambda run: (run.path / GROWTH).write_bytes(b""),
-        "metrics_recomputed",
+        "tables_recomputed",
     ),
-    Damage("a bucket holds samples twice", C2, lambda run: mend(run, METRICS, "explicit_rate,"), "bucket_rates"),
     Damage(
         "a metrics table is cut short",
         C2,
         lambda run: (run.path / METRICS).write_text("metric,value\n"),
-        "bucket_rates",
+        "tables_recomputed",
     ),
     Damage(
         "C1 retrieved",
@@ -436,7 +404,6 @@ DAMAGES = [
         lambda run: run.edit_record(lambda record: record.setdefault("memory", {}).update(retrieval_calls=1)),
         "retrieval_calls",
     ),
-    Damage("C1 has a store", C1, lambda run: (run.path / STORE).touch(), "no_store_unless_used"),
     Damage("C2_silent did not retrieve", SILENT, losing("edit_memory", [], "retrieval_calls"), "retrieval_calls"),
     Damage(
         "a debate prompt of C2_silent held the slot", SILENT, lambda run: show_in_call(run, "debate"), "hidden_memory"
@@ -464,7 +431,7 @@ DAMAGES = [
         "characters were shown to no call of the debate, and without a gate's reason",
         C2,
         lambda run: run.edit_record(show_to_nobody, at=run.shown_at),
-        "injections",
+        "shown_memory",
     ),
     Damage(
         "Stage2 counts characters of a slot that it was not given, without a gate's reason",
@@ -477,21 +444,21 @@ DAMAGES = [
             ),
             at=run.shown_at,
         ),
-        "injections",
+        "shown_memory",
     ),
-    Damage("more characters were shown than the cap allows", C2, limit_chars, "injections"),
-    Damage("a call saw the slot that may not", C2, let_only_judge_see, "injections"),
+    Damage("more characters were shown than the cap allows", C2, limit_chars, "shown_memory"),
+    Damage("a call saw the slot that may not", C2, let_only_judge_see, "shown_memory"),
     Damage(
         "memory was shown without a gate's reason",
         C2,
         losing("edit_memory", [], "injection_trigger_reasons", at="shown_at"),
-        "injections",
+        "shown_memory",
     ),
     Damage(
         "the record denies that a prompt held memory",
         C2,
         losing("edit_memory", [], "prompt_injection_chars", at="shown_at"),
-        "slot_record",
+        "shown_memory",
     ),
     Damage("an advisory names a polarity", C2, lambda run: advise(run, "The last one was negative."), "messages"),
     Damage("an advisory names a polarity in Korean", C2, lambda run: advise(run, "지난번에는 긍정이었다."), "messages"),
@@ -512,12 +479,12 @@ DAMAGES = [
         ),
         "retrieved_is_past",
     ),
-    Damage("a sample retrieved its own episode", C2, retrieve_own, "no_self_retrieval"),
+    Damage("a sample retrieved its own episode", C2, retrieve_own, "retrieved_is_past"),
     Damage(
         "a store line is edited",
         C2,
         lambda run: run.edit(STORE, lambda line: line.update(risk_type=None, error_category=["irony"])),
-        "start_store",
+        "store_follows",
     ),
     Damage("one byte of the last store line is another", C2, change_one_byte_of_store, "store_follows"),
     Damage(
@@ -536,13 +503,13 @@ DAMAGES = [
         "a store line has a forbidden key",
         C2,
         lambda run: run.edit(STORE, lambda line: line["case_summary"].update(raw_text="")),
-        "store_keys",
+        "store_lines",
     ),
     Damage("the first line of the store is missing", C2, lambda run: remove_store_line(run, 0), "store_follows"),
     Damage("a line in the middle of the store is missing", C2, lambda run: remove_store_line(run, 2), "store_follows"),
     Damage("a verdict is missing", C2, lose_verdict, "store_lines"),
     Damage("a store line quotes its review", BUILD, leak_into_store, "store_text"),
-    Damage("store ids descend", C2, descend, "store_ids"),
+    Damage("store ids descend", C2, descend, "store_follows"),
     Damage("a stored episode is missing", BUILD, drop_episode, "store_follows"),
     Damage(
         "a sample denies that it stored",
@@ -603,7 +570,7 @@ def test_a_condition_that_shows_memory_may_differ(grid: Path) -> None:
 def test_a_grid_table_that_was_mended_by_hand_is_found(grid: Path) -> None:
     table = grid / "grid_metrics.csv"
     table.write_text(table.read_text("utf-8").replace("0.", "0.9", 1), "utf-8")
-    assert ("grid", "grid_metrics_recomputed") in {(name, result.check) for name, result in verify(grid).failures}
+    assert ("grid", "tables_recomputed") in {(name, result.check) for name, result in verify(grid).failures}
 
 
 @pytest.mark.parametrize(
@@ -614,17 +581,17 @@ def test_a_comparison_that_was_mended_by_hand_is_found(grid: Path, was: str, bec
     text = table.read_text("utf-8")
     assert was in text
     table.write_text(text.replace(was, becomes, 1), "utf-8")
-    assert [(name, result.check) for name, result in verify(grid).failures] == [("grid", "comparisons_recomputed")]
+    assert [(name, result.check) for name, result in verify(grid).failures] == [("grid", "tables_recomputed")]
 
 
 @pytest.mark.parametrize("name", ["grid_metrics.csv", "comparisons.csv", f"{C2}/{TRIPTYCH}", f"{BUILD}/{GROWTH}"])
 def test_one_missing_table_of_a_finished_grid_is_missed(grid: Path, name: str) -> None:
     (grid / name).unlink()
     failures = {(cell, result.check): result.detail for cell, result in verify(grid).failures}
-    assert failures.pop(("grid", "tables_complete")).startswith(f"{name} is missing")
+    assert failures.pop(("grid", "tables_recomputed")).startswith(f"{name} is missing")
     if "/" in name:
         cell, file = name.split("/")
-        assert failures.pop((cell, "metrics_recomputed")).startswith(f"{file} is missing")
+        assert failures.pop((cell, "tables_recomputed")).startswith(f"{file} is missing")
     assert failures == {}
 
 
@@ -633,40 +600,7 @@ def test_a_grid_without_any_table_misses_none(grid: Path) -> None:
         path.unlink()
     verified = verify(grid)
     assert verified.failures == ()
-    assert {result.check: result.result for result in verified.grid}["tables_complete"] == "not_applicable"
-
-
-def name_majority(cells: Iterable[Path], **majority: str) -> None:
-    for cell in cells:
-        Run(cell).edit_manifest(lambda manifest: manifest["majority"].update(majority))
-
-
-def gold_majority(cell: Path) -> str:
-    found = [gold_tuple["polarity"] for card in Run(cell).read(SCORECARDS) for gold_tuple in card["gold_tuples"]]
-    return max(("positive", "negative", "neutral"), key=found.count)
-
-
-def test_cells_of_a_grid_must_name_one_majority(grid: Path) -> None:
-    name_majority([grid / C2], polarity="neutral")
-    derive_tables(load_run(grid))
-    failures = {(name, result.check): result.detail for name, result in verify(grid).failures}
-    assert f"{C2} names another majority" in failures["grid", "majority_agrees"]
-
-
-@pytest.mark.parametrize(
-    ("majority", "is_right"), [({}, True), ({"polarity": "neutral"}, False), ({"source": "train"}, False)]
-)
-def test_a_majority_that_all_manifests_name_must_be_that_of_the_gold(
-    grid: Path, majority: dict[str, str], is_right: bool
-) -> None:
-    right = {"polarity": gold_majority(grid / C1), "source": "evaluation"}
-    for cell in grid.glob("*__seed*"):
-        # As if the run had been over the whole split.
-        Run(cell).edit_manifest(lambda manifest: manifest["dataset"]["split_counts"].update(valid=6))
-        name_majority([cell], **right | majority)
-    derive_tables(load_run(grid))
-    failures = {(name, result.check): result.detail for name, result in verify(grid).failures}
-    assert failures.get(("grid", "majority_agrees")) == (None if is_right else "majority is not that of the gold")
+    assert {result.check: result.result for result in verified.grid}["tables_recomputed"] == "not_applicable"
 
 
 def test_tables_that_nobody_derived_are_not_missed(grid: Path) -> None:
@@ -675,7 +609,7 @@ def test_tables_that_nobody_derived_are_not_missed(grid: Path) -> None:
     verified = verify(grid / C2)
     results = {result.check: result.result for result in verified.cells[C2]}
     assert verified.failures == ()
-    assert (results["metrics_recomputed"], results["bucket_rates"]) == ("not_applicable", "pass")
+    assert results["tables_recomputed"] == "not_applicable"
 
 
 def test_a_store_that_is_not_the_seed_s_build_is_found(grid: Path) -> None:

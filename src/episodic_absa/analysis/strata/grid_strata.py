@@ -1,16 +1,17 @@
-"""The strata of a grid: every compared pair, by everything that the grid's question names."""
+"""The strata of a grid: every compared pair, by everything that the question of the grid names."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Final, get_args
 
 from episodic_absa.analysis.asked_cells import ComparedCells, compared_cells
-from episodic_absa.analysis.strata.review_structures import read_structures
 from episodic_absa.analysis.strata.stratum_table import StratumRow, stratum_rows, value_metric
 from episodic_absa.runs.question import is_exploratory
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards
+from episodic_absa.runs.samples_file import SAMPLES, read_samples
 from episodic_absa.schemas.run_files.question import Pair, Question
 from episodic_absa.serialization.csv_text import csv_text
-from episodic_absa.vocabulary import StratumName
+from episodic_absa.vocabulary import StratumName, Structure
 
 STRATA_TABLE: Final = "strata.csv"
 
@@ -54,3 +55,21 @@ def grid_stratum_rows(cells: Sequence[FinishedCell], question: Question | None) 
 def strata_text(rows: Sequence[StratumRow]) -> str:
     """Render a row per pair, stratum and its value."""
     return csv_text(tuple(StratumRow.model_fields), (tuple(dict(row).values()) for row in rows), quote_text=True)
+
+
+def read_structures(cells: Iterable[Path], uids: Collection[str]) -> dict[str, tuple[Structure, ...]]:
+    """Return the structures of the reviews.
+
+    A structure depends on the text alone, so that a review of one cell need not be looked up in another.
+
+    Args:
+        cells: the directories of cells, read in this order until every review is known.
+        uids: the reviews.
+    """
+    structures: dict[str, tuple[Structure, ...]] = {}
+    for cell in cells:
+        if structures.keys() >= set(uids):
+            break
+        for record in read_samples(cell / SAMPLES).records:
+            structures.setdefault(record.uid, record.input.signature.detected_structure)
+    return structures

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final, Literal
 
+from episodic_absa.analysis.strata.interaction import GroupedDifference, interaction_p_value, order_interaction_p
 from episodic_absa.analysis.strata.membership import PairKey, Structures, in_table_order, key_of, strata_by_key
 from episodic_absa.metrics.per_sample.sample_values import MICRO_METRICS, sample_value
 from episodic_absa.metrics.statistics import SEED, PairedDifference, compare, holm
@@ -11,7 +12,6 @@ from episodic_absa.metrics.statistics.comparison import PRIMARY
 from episodic_absa.metrics.statistics.pairing import by_uid_and_seed, pair_samples
 from episodic_absa.metrics.statistics.power import ALPHA
 from episodic_absa.metrics.statistics.whole_units import has_spread
-from episodic_absa.metrics.strata import GroupedDifference, interaction_p_value, order_interaction_p
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import StratumName

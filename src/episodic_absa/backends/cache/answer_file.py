@@ -3,12 +3,12 @@
 import os
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from episodic_absa.backends.backend import Reply, Usage
+from episodic_absa.backends.cache.kept_answers import Execute, KeptAnswers, ResultT
 from episodic_absa.errors import ConfigError
 from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory
 
@@ -25,15 +25,9 @@ CREATE TABLE answers (
     model TEXT NOT NULL
 )
 """
-_FIND: Final = "SELECT text, tokens_in, tokens_out, cost_usd, model FROM answers WHERE key = ?"
-_KEEP: Final = (
-    "INSERT INTO answers (key, text, tokens_in, tokens_out, cost_usd, model) VALUES (?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT (key) DO NOTHING"
-)
-_REMOVE: Final = "DELETE FROM answers WHERE key = ?"
 
 
-class AnswerFile:
+class AnswerFile(KeptAnswers):
     """The SQLite file: one connection reads in the event loop, the other writes in a thread of its own."""
 
     looks_up_at_once = True
@@ -51,42 +45,24 @@ class AnswerFile:
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
 
-    def find(self, key: str) -> Reply | None:
-        """Return the answer that is kept under a key, None if there is none."""
-        try:
-            return _find(self._reader, key)
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-
-    def commit(self, batch: Mapping[str, Reply]) -> dict[str, Reply]:
-        """Write all or nothing, on disk when it returns; return those answers that another process wrote first."""
-        earlier: dict[str, Reply] = {}
-        try:
-            self._writer.execute("BEGIN IMMEDIATE")
-            with self._writer:
-                for key, reply in batch.items():
-                    usage = reply.usage
-                    text = reply.text.encode("utf-8", "surrogatepass")
-                    row = (key, text, usage.tokens_in, usage.tokens_out, usage.cost_usd, reply.model)
-                    if self._writer.execute(_KEEP, row).rowcount == 0 and (kept := _find(self._writer, key)):
-                        earlier[key] = kept
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-        return earlier
-
-    def remove(self, keys: Sequence[str]) -> None:
-        """Remove answers; they are gone from the disk when it returns."""
-        try:
-            self._writer.execute("BEGIN IMMEDIATE")
-            with self._writer:
-                self._writer.executemany(_REMOVE, [(key,) for key in keys])
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-
     def close(self) -> None:
         """Close both connections; the last one of all processes folds the write-ahead log into the file."""
         self._reader.close()
         self._writer.close()
+
+    def _read(self, work: Callable[[Execute], ResultT]) -> ResultT:
+        try:
+            return work(self._reader.execute)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def _write(self, work: Callable[[Execute], ResultT]) -> ResultT:
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+            with self._writer:
+                return work(self._writer.execute)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -158,10 +134,3 @@ def _code(error: sqlite3.Error) -> int | None:
 
 def _tables(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()}
-
-
-def _find(connection: sqlite3.Connection, key: str) -> Reply | None:
-    for text, tokens_in, tokens_out, cost_usd, model in connection.execute(_FIND, (key,)).fetchall():
-        usage = Usage(tokens_in, tokens_out, cost_usd)
-        return Reply(text.decode("utf-8", "surrogatepass"), usage, model, cached=True)
-    return None

@@ -1,15 +1,40 @@
-"""A replier whose answers are kept in a response cache."""
+"""A replier whose answers are kept, and the key of a request: a hash over all that decides its answer."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
+from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Replier, Reply, Request, Setbacks
 from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.serialization.canonical_json import canonical_json
+
+
+def compute_request_key(request: Request, **also: JsonValue) -> str:
+    """Hash this attempt's prompt, its schema, the seed and the attempt, and whatever else decides the answer."""
+    ask = request.ask
+    output_model: type[BaseModel] = ask.output_model
+    parts = {
+        **also,
+        "system": ask.prompt.system,
+        "user": request.user_text,
+        "schema": _canonical_schema(output_model),
+        "seed": ask.seed,
+        "attempt": request.attempt,
+    }
+    if ask.temperature is not None:
+        parts["temperature"] = ask.temperature
+    # A review may hold half a surrogate pair, which UTF-8 cannot; written out it is still told apart.
+    return hashlib.sha256(canonical_json(parts).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+@cache
+def _canonical_schema(model: type[BaseModel]) -> str:
+    return canonical_json(json_schema(model))
 
 
 class CachingReplier(PassedOnFacts):

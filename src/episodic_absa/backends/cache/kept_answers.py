@@ -1,16 +1,36 @@
-"""The seam of a response cache: where answers are kept between runs, a file or a database."""
+"""Where a response cache keeps answers between runs: the statements of a file and of a database alike."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
-from episodic_absa.backends.backend import Reply
-from episodic_absa.backends.cache.answer_file import AnswerFile
-from episodic_absa.backends.cache.postgres_cache import PostgresAnswers
-from episodic_absa.postgres.location import is_postgres
+from episodic_absa.backends.backend import Reply, Usage
+
+ResultT = TypeVar("ResultT")
+_FIND: Final = "SELECT text, tokens_in, tokens_out, cost_usd, model FROM answers WHERE key = ?"
+_KEEP: Final = (
+    "INSERT INTO answers (key, text, tokens_in, tokens_out, cost_usd, model) VALUES (?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (key) DO NOTHING"
+)
+_REMOVE: Final = "DELETE FROM answers WHERE key = ?"
 
 
-class KeptAnswers(Protocol):
+class Cursor(Protocol):
+    """What a statement gives, in sqlite3 and in psycopg."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows were written."""
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """Return the next row."""
+
+
+Execute = Callable[[str, tuple[Any, ...]], Cursor]
+"""Runs a statement whose parameters are named by `?`."""
+
+
+class KeptAnswers(ABC):
     """Answers by key, shared by any number of processes. Lookups and writes come from two threads, one each."""
 
     looks_up_at_once: bool
@@ -18,26 +38,53 @@ class KeptAnswers(Protocol):
 
     def find(self, key: str) -> Reply | None:
         """Return the answer that is kept under a key, None if there is none."""
-        ...
+        return self._read(lambda execute: _found(execute, key))
 
     def commit(self, batch: Mapping[str, Reply]) -> dict[str, Reply]:
         """Write all or nothing, durable when it returns; return those answers that another process wrote first."""
-        ...
+        return self._write(lambda execute: self._kept(execute, batch))
 
     def remove(self, keys: Sequence[str]) -> None:
         """Remove answers; they are gone for good when it returns."""
-        ...
+        self._write(lambda execute: [execute(_REMOVE, (key,)) for key in sorted(keys)])
 
+    @abstractmethod
     def close(self) -> None:
         """Close files and connections."""
-        ...
+
+    @abstractmethod
+    def _read(self, work: Callable[[Execute], ResultT]) -> ResultT:
+        """Do some work on the connection that reads."""
+
+    @abstractmethod
+    def _write(self, work: Callable[[Execute], ResultT]) -> ResultT:
+        """Do some work in one transaction, which is on disk when this returns."""
+
+    def _stored_model(self, model: str) -> str | bytes:
+        return model
+
+    def _kept(self, execute: Execute, batch: Mapping[str, Reply]) -> dict[str, Reply]:
+        earlier: dict[str, Reply] = {}
+        # All processes take rows in the order of their keys: two that write the same ones never wait for each other.
+        for key in sorted(batch):
+            reply, usage = batch[key], batch[key].usage
+            text = reply.text.encode("utf-8", "surrogatepass")
+            row = (key, text, usage.tokens_in, usage.tokens_out, usage.cost_usd, self._stored_model(reply.model))
+            # Once, unless another process removes the answer between the two statements.
+            while execute(_KEEP, row).rowcount == 0:
+                if (kept := _found(execute, key)) is not None:
+                    earlier[key] = kept
+                    break
+        return earlier
 
 
-def open_answers(location: Path | str) -> KeptAnswers:
-    """Open the answers that a path or the address of a database names.
+def _found(execute: Execute, key: str) -> Reply | None:
+    row = execute(_FIND, (key,)).fetchone()
+    if row is None:
+        return None
+    text, tokens_in, tokens_out, cost_usd, model = row
+    return Reply(_text(text), Usage(tokens_in, tokens_out, cost_usd), _text(model), cached=True)
 
-    Raises:
-        ConfigError: they cannot be used, or are of something else. Nothing is written then.
-        MissingExtraError: a database is named, and psycopg is not installed.
-    """
-    return PostgresAnswers(str(location)) if is_postgres(location) else AnswerFile(Path(location))
+
+def _text(stored: str | bytes) -> str:
+    return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")

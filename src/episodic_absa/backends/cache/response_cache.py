@@ -6,11 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Final, NamedTuple, Self
 
 from episodic_absa.backends.backend import Reply
-from episodic_absa.backends.cache.kept_answers import KeptAnswers, open_answers
+from episodic_absa.backends.cache.answer_file import AnswerFile
+from episodic_absa.backends.cache.kept_answers import KeptAnswers
+from episodic_absa.backends.cache.postgres_cache import PostgresAnswers
 from episodic_absa.errors import NO_USAGE
+from episodic_absa.postgres.location import is_postgres
 
 _RECENT_ANSWERS: Final = 4096
 
@@ -25,32 +28,18 @@ class CacheStats(NamedTuple):
     """Waited for an equal request that was already on its way."""
 
 
-class Turns(Protocol):
-    """Lets one of several processes at a time send the request of a key."""
-
-    async def take(self, key: str) -> bool:
-        """Wait for the turn of this process; return whether another one had its turn meanwhile."""
-        ...
-
-    def give_back(self, key: str) -> None:
-        """End the turn of this process."""
-        ...
-
-
 class ResponseCache:
     """Answers by key, shared by any number of repliers and processes; use it from one event loop at a time.
 
     The caller that opens it closes it.
 
     Args:
-        location: the file or the database that keeps the answers; None keeps them in memory.
-        turns: of the processes that run together. Without them two processes may send equal requests at the same
-            time; both then use the answer that was kept first.
+        location: the file or the database that keeps the answers; None keeps them in memory. Two processes may send
+            equal requests at the same time; both then use the answer that was kept first.
     """
 
-    def __init__(self, location: Path | str | None, *, turns: Turns | None = None) -> None:
-        self._turns = turns
-        self._file = None if location is None else open_answers(location)
+    def __init__(self, location: Path | str | None) -> None:
+        self._file = None if location is None else _open_answers(location)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache")
         self._lookups = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache-lookups")
         # With a file or a database these are the recent answers, without one all of them.
@@ -109,7 +98,7 @@ class ResponseCache:
             # A run whose answers are all known would otherwise never let timers, signals and progress have a turn.
             await asyncio.sleep(0)
             return reply
-        return await self._send_in_turn(key, send, traffic)
+        return await self._send(key, send, traffic)
 
     async def drop(self, keys: Sequence[str]) -> None:
         """Remove the answers of an ask that failed from the file, so that a later run sends them again.
@@ -151,18 +140,6 @@ class ResponseCache:
             del traffic.flights[key]
             flight.set_result(reply)
         return reply
-
-    async def _send_in_turn(self, key: str, send: Callable[[], Awaitable[Reply]], traffic: "_Traffic") -> Reply:
-        if self._turns is None:
-            return await self._send(key, send, traffic)
-        others_were_first = await self._turns.take(key)
-        try:
-            if others_were_first and (reply := await self._find(key, traffic)) is not None:
-                self._joined += 1
-                return reply
-            return await self._send(key, send, traffic)
-        finally:
-            self._turns.give_back(key)
 
     async def _send(self, key: str, send: Callable[[], Awaitable[Reply]], traffic: "_Traffic") -> Reply:
         flight = traffic.flights[key] = traffic.loop.create_future()
@@ -209,6 +186,10 @@ class ResponseCache:
         self._known[key] = replace(reply, waited_s=0.0)
         if self._file is not None and len(self._known) > _RECENT_ANSWERS:
             self._known.popitem(last=False)
+
+
+def _open_answers(location: Path | str) -> KeptAnswers:
+    return PostgresAnswers(str(location)) if is_postgres(location) else AnswerFile(Path(location))
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from episodic_absa.serialization.redaction import credential_in, login_in, witho
 if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.models import Model
+    from pydantic_ai.usage import RequestUsage
 
 LOCAL_SERVERS: Final = {
     "ollama": "http://127.0.0.1:11434/v1",
@@ -263,3 +264,19 @@ def _vendor(module: str, *, feature: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise MissingExtraError(feature=feature, extra=extra) from error
+
+
+def cost_usd(connection: LlmConnection, usage: "RequestUsage", model: str) -> float | None:
+    """Return the price in US dollars, or None for a model or server without a listed price."""
+    if connection.is_local:
+        return None
+    from genai_prices import calc_price
+
+    try:
+        if connection.host == "other":
+            price = calc_price(usage, model, provider_api_url=connection.base_url)
+        else:
+            price = calc_price(usage, model, provider_id=connection.host)
+    except LookupError:
+        return None
+    return float(price.total_price)

@@ -6,10 +6,11 @@ so that they never multiply. Repair attempts and the total time limit belong to 
 
 import asyncio
 import logging
+import socket
 import time
 from collections import Counter
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -19,17 +20,18 @@ from pydantic import BaseModel
 from episodic_absa.backends.answer_schemas import has_free_keys, schema_text, schema_title, typed_schema
 from episodic_absa.backends.backend import UNANSWERED, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.backends.llm.llm_connection import LlmConnection, needs_key, open_connection
+from episodic_absa.backends.llm.llm_connection import LlmConnection, cost_usd, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
-from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.backends.llm.response_checks import Exchange, NoApiResponseError, is_token_count, watched_exchange
 from episodic_absa.backends.llm.transport_retries import (
+    Extra,
     Failure,
+    behind,
     closed_port,
     failure_of,
     is_refused,
-    is_unresolved,
     no_api_response,
+    odd_redirect,
     timed_out,
     unknown_host,
     wait_before_retry,
@@ -51,13 +53,11 @@ _NEXT_EXAMPLE: Final = '\n{"text"'
 """Where an answer ends: after it a small model may go on with a further example of the prompt's form."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Extras:
-    """What a request carries beyond its messages; servers differ in what they accept."""
-
-    schema: bool
-    seed: bool
-    stop: bool
+_REFUSED: Final[dict[Extra, tuple[int, str]]] = {
+    "seed": (logging.WARNING, "%s refuses a sampling seed (%s); asking without"),
+    "stop": (logging.INFO, "%s refuses stop words (%s); asking without"),
+    "schema": (logging.WARNING, "%s refuses a JSON Schema (%s); the schema stands in the prompt from now on"),
+}
 
 
 class LlmReplier(RemoteFacts):
@@ -77,15 +77,14 @@ class LlmReplier(RemoteFacts):
         self.name = f"{settings.provider}:{settings.model}"
         self._connection = open_connection(settings)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._extras = _Extras(
-            schema=self._starts_with_schema(),
-            seed=settings.provider != "anthropic",
-            # Large models end their answers, and some of them refuse stop words.
-            stop=settings.provider == "openai" and self._connection.host not in ("openai", "azure"),
-        )
-        self.honours_seed = self._extras.seed
+        self._extras: set[Extra] = {"schema"} if self._starts_with_schema() else set()
+        if settings.provider != "anthropic":
+            self._extras.add("seed")
+        # Large models end their answers, and some of them refuse stop words.
+        if settings.provider == "openai" and self._connection.host not in ("openai", "azure"):
+            self._extras.add("stop")
+        self.honours_seed = "seed" in self._extras
         self.needs_key = needs_key(settings)
-        self._parameters: dict[tuple[type[BaseModel], bool], ModelRequestParameters] = {}
         self._model_settings = self._build_model_settings()
         self._warned_of_cut_answers = False
         self._has_answered = False
@@ -171,31 +170,19 @@ class LlmReplier(RemoteFacts):
             wait_s,
         )
 
-    async def _send(self, request: Request, extras: _Extras, exchange: Exchange) -> Reply | Failure:
+    async def _send(self, request: Request, extras: frozenset[Extra], exchange: Exchange) -> Reply | Failure:
         import httpx2
         from pydantic_ai.direct import model_request
-        from pydantic_ai.exceptions import (
-            ModelAPIError,
-            ModelConnectionError,
-            ModelHTTPError,
-            UnexpectedModelBehavior,
-            UserError,
-        )
+        from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserError
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
         connection = self._connected()
         ask = request.ask
-        needs_schema_text = not extras.schema and not ask.prompt.states_form
+        needs_schema_text = "schema" not in extras and not ask.prompt.states_form
         system = _with_schema(ask.prompt.system, ask.output_model) if needs_schema_text else ask.prompt.system
         messages = [ModelRequest(parts=[SystemPromptPart(system), UserPromptPart(request.user_text)])]
-        parameters = self._parameters_for(ask.output_model, schema=extras.schema)
-        settings: ModelSettings = self._model_settings
-        if extras.seed:
-            settings = {**settings, "seed": ask.seed}
-        if extras.stop and ask.prompt.states_form:
-            settings = {**settings, "stop_sequences": [_NEXT_EXAMPLE]}
-        if ask.temperature is not None and connection.takes_temperature:
-            settings = {**settings, "temperature": ask.temperature}
+        parameters = self._parameters(ask.output_model, schema="schema" in extras)
+        settings = self._settings_for(request, extras)
         try:
             async with asyncio.timeout(self.settings.timeout_s):
                 response = await model_request(
@@ -214,21 +201,40 @@ class LlmReplier(RemoteFacts):
             *(ModelAPIError, UnexpectedModelBehavior, NoApiResponseError, httpx2.HTTPError, httpx2.InvalidURL),
             *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
         ) as error:
-            if (no_response := NoApiResponseError.behind(error)) is not None:
-                return no_api_response(no_response, secrets=connection.secrets)
-            if self._is_closed_port(error):
-                return closed_port(connection.shown_url, connection.start_command)
-            if is_unresolved(error):
-                return unknown_host(urlsplit(connection.shown_url).hostname or "")
-            if isinstance(error, ModelHTTPError | ModelConnectionError):
-                return failure_of(error, secrets=connection.secrets)
-            return Failure(
-                "sent an API response that cannot be read",
-                transient=True,
-                detail=type(error).__name__,
-                usage=exchange.usage,
-            )
+            return self._failure(error, exchange)
         return self._read(response, connection)
+
+    def _settings_for(self, request: Request, extras: frozenset[Extra]) -> "ModelSettings":
+        ask, settings = request.ask, self._model_settings
+        if "seed" in extras:
+            settings = {**settings, "seed": ask.seed}
+        if "stop" in extras and ask.prompt.states_form:
+            settings = {**settings, "stop_sequences": [_NEXT_EXAMPLE]}
+        if ask.temperature is not None and self._connection.takes_temperature:
+            settings = {**settings, "temperature": ask.temperature}
+        return settings
+
+    def _failure(self, error: Exception, exchange: Exchange) -> Failure:
+        import httpx2
+        from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
+
+        connection = self._connection
+        if (no_response := behind(error, NoApiResponseError)) is not None:
+            return no_api_response(no_response, secrets=connection.secrets)
+        if behind(error, httpx2.InvalidURL) is not None:
+            return odd_redirect()
+        if self._is_closed_port(error):
+            return closed_port(connection.shown_url, connection.start_command)
+        if behind(error, socket.gaierror) is not None:
+            return unknown_host(urlsplit(connection.shown_url).hostname or "")
+        if isinstance(error, ModelHTTPError | ModelConnectionError):
+            return failure_of(error, secrets=connection.secrets)
+        return Failure(
+            "sent an API response that cannot be read",
+            transient=True,
+            detail=type(error).__name__,
+            usage=exchange.usage,
+        )
 
     def _is_closed_port(self, error: BaseException) -> bool:
         # A local server that has answered before may only be restarting: it is worth the usual retries.
@@ -274,20 +280,13 @@ class LlmReplier(RemoteFacts):
             )
         return native and self.settings.output != "prompted"
 
-    def _extras_for(self, request: Request) -> _Extras:
+    def _extras_for(self, request: Request) -> frozenset[Extra]:
         # Anthropic's schemas have no free keys: a dict field would come back empty, always.
         output_model: type[BaseModel] = request.ask.output_model
-        lossy = self.settings.provider == "anthropic" and has_free_keys(output_model)
-        return replace(self._extras, schema=False) if lossy else self._extras
+        is_lossy = self.settings.provider == "anthropic" and has_free_keys(output_model)
+        return frozenset(self._extras - {"schema"} if is_lossy else self._extras)
 
-    def _parameters_for(self, output_model: type[BaseModel], *, schema: bool) -> "ModelRequestParameters":
-        known = self._parameters.get((output_model, schema))
-        if known is None:
-            known = self._build_parameters(output_model, schema=schema)
-            self._parameters[output_model, schema] = known
-        return known
-
-    def _build_parameters(self, output_model: type[BaseModel], *, schema: bool) -> "ModelRequestParameters":
+    def _parameters(self, output_model: type[BaseModel], *, schema: bool) -> "ModelRequestParameters":
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
 
@@ -310,28 +309,16 @@ class LlmReplier(RemoteFacts):
             logger.info("%s takes no temperature; none is sent", self.name)
         return settings
 
-    def _drop_what_is_refused(self, sent: _Extras, failure: Failure) -> bool:
+    def _drop_what_is_refused(self, sent: frozenset[Extra], failure: Failure) -> bool:
         """Return whether to ask again at once. The first of many failing requests logs the warning."""
-        if sent.seed and failure.refuses_seed:
-            if self._extras.seed:
-                self._extras = replace(self._extras, seed=False)
-                self.honours_seed = False
-                logger.warning("%s refuses a sampling seed (%s); asking without", self.name, failure.event)
-            return True
-        if sent.stop and failure.refuses_stop:
-            if self._extras.stop:
-                self._extras = replace(self._extras, stop=False)
-                logger.info("%s refuses stop words (%s); asking without", self.name, failure.event)
-            return True
-        if sent.schema and failure.refuses_schema and self.settings.output == "auto":
-            if self._extras.schema:
-                self._extras = replace(self._extras, schema=False)
-                logger.warning(
-                    "%s refuses a JSON Schema (%s); the schema stands in the prompt from now on",
-                    self.name,
-                    failure.event,
-                )
-            return True
+        for extra, (level, notice) in _REFUSED.items():
+            must_stay = extra == "schema" and self.settings.output != "auto"
+            if extra in sent and failure.refuses(extra) and not must_stay:
+                if extra in self._extras:
+                    self._extras.remove(extra)
+                    self.honours_seed = "seed" in self._extras
+                    logger.log(level, notice, self.name, failure.event)
+                return True
         return False
 
     def _unavailable(self, failure: Failure, retries: int, wasted: Usage, *, late: str = "") -> BackendUnavailableError:

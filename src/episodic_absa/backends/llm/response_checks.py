@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
-from episodic_absa.backends.answer_parsing import is_too_deep
-from episodic_absa.backends.loose_json import MAX_JSON_DEPTH
 from episodic_absa.errors import NO_USAGE, Usage
+from episodic_absa.serialization.canonical_json import MAX_JSON_DEPTH, is_too_deep
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,16 +47,6 @@ class NoApiResponseError(Exception):
         self.usage = usage
         self.is_redirect = is_redirect
         self.is_page = is_page
-
-    @classmethod
-    def behind(cls, error: BaseException) -> "NoApiResponseError | None":
-        """Return the error of this class that lies below a vendor's error."""
-        below: BaseException | None = error
-        while below is not None:
-            if isinstance(below, cls):
-                return below
-            below = below.__cause__ or below.__context__
-        return None
 
 
 @dataclass(slots=True)
@@ -113,8 +102,6 @@ def response_check(answers_under: tuple[str, ...]) -> "Callable[[httpx2.Response
     async def check(response: "httpx2.Response") -> None:
         exchange = _EXCHANGE.get(None) or Exchange()
         exchange.status, exchange.size = response.status_code, 0
-        if response.has_redirect_location:
-            _refuse_another_host(response)
         body = await _read(response, exchange)
         # aread() returns this from now on; it would read without a limit.
         response._content = body  # noqa: SLF001
@@ -124,23 +111,6 @@ def response_check(answers_under: tuple[str, ...]) -> "Callable[[httpx2.Response
             exchange.usage = _checked_usage(body, response.status_code, answers_under)
 
     return check
-
-
-def _refuse_another_host(response: "httpx2.Response") -> None:
-    """Refuse a redirect that would carry the review, and perhaps the key, to another address."""
-    import httpx2
-
-    asked = response.request.url
-    try:
-        target = asked.join(response.headers["location"])
-    except httpx2.InvalidURL:
-        raise NoApiResponseError(
-            f"redirects to an address that cannot be read (status {response.status_code})",
-            status=response.status_code,
-            is_redirect=True,
-        ) from None
-    if not _is_same_place(asked, target):
-        raise _another_host(asked, target, response.status_code)
 
 
 def _is_same_place(asked: "httpx2.URL", target: "httpx2.URL") -> bool:

@@ -1,11 +1,10 @@
 """Which failures of a request are worth a retry, and after how long. Retries are not attempts."""
 
 import re
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from episodic_absa.backends.llm.response_checks import NoApiResponseError
 from episodic_absa.errors import NO_USAGE, Usage
@@ -14,6 +13,7 @@ from episodic_absa.serialization.redaction import KEY_MARK, redacted, without_ke
 if TYPE_CHECKING:
     from pydantic_ai.exceptions import ModelAPIError
 
+ErrorT = TypeVar("ErrorT", bound=BaseException)
 LONGEST_WAIT_S: Final = 60.0
 _DETAIL_CHARS: Final = 300
 _SEARCHED_CHARS: Final = 20_000
@@ -26,9 +26,13 @@ _UNSUPPORTED = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|not implemented|invalid",
     re.IGNORECASE,
 )
-_ABOUT_SCHEMA = re.compile(r"schema|response[ _-]?format|structured|grammar|guided", re.IGNORECASE)
-_ABOUT_SEED = re.compile(r"\bseed\b", re.IGNORECASE)
-_ABOUT_STOP = re.compile(r"\bstop\b", re.IGNORECASE)
+Extra = Literal["schema", "seed", "stop"]
+"""What a request carries beyond its messages; servers differ in what they accept."""
+_ABOUT: Final[dict[Extra, re.Pattern[str]]] = {
+    "schema": re.compile(r"schema|response[ _-]?format|structured|grammar|guided", re.IGNORECASE),
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "stop": re.compile(r"\bstop\b", re.IGNORECASE),
+}
 _ABOUT_OTHERS = re.compile(r"\b(seed|stop|temperature|max_tokens|max_completion_tokens|model)\b", re.IGNORECASE)
 _UNREADABLE_OUTPUT = re.compile(
     r"model (produced|generated|returned) (an )?(invalid )?output|parse (the )?model('s)? output", re.IGNORECASE
@@ -72,29 +76,15 @@ class Failure:
         """Whether the model answered and its own server could not read the answer, as llama.cpp says at times."""
         return self.status == HTTPStatus.INTERNAL_SERVER_ERROR and bool(_UNREADABLE_OUTPUT.search(self.detail))
 
-    @property
-    def refuses_schema(self) -> bool:
-        """Whether the server refuses the JSON Schema of the answer."""
+    def refuses(self, extra: Extra) -> bool:
+        """Return whether the server refuses the JSON Schema of the answer, the sampling seed or the stop words."""
         if self.status not in _REFUSING:
             return False
-        if _ABOUT_SCHEMA.search(self.detail):
-            return True
-        return bool(_UNSUPPORTED.search(self.detail)) and not _ABOUT_OTHERS.search(self.detail)
-
-    @property
-    def refuses_seed(self) -> bool:
-        """Whether the server refuses the sampling seed."""
-        return self._refuses(_ABOUT_SEED)
-
-    @property
-    def refuses_stop(self) -> bool:
-        """Whether the server refuses stop words."""
-        return self._refuses(_ABOUT_STOP)
-
-    def _refuses(self, parameter: re.Pattern[str]) -> bool:
-        return (
-            self.status in _REFUSING and bool(parameter.search(self.detail)) and bool(_UNSUPPORTED.search(self.detail))
-        )
+        is_named = bool(_ABOUT[extra].search(self.detail))
+        is_unsupported = bool(_UNSUPPORTED.search(self.detail))
+        if extra == "schema":
+            return is_named or (is_unsupported and not _ABOUT_OTHERS.search(self.detail))
+        return is_named and is_unsupported
 
 
 def wait_before_retry(failure: Failure, retries: int, base_s: float, *, is_limited: bool = False) -> float:
@@ -138,6 +128,11 @@ def no_api_response(error: NoApiResponseError, *, secrets: Sequence[str]) -> Fai
     )
 
 
+def odd_redirect() -> Failure:
+    """Return the failure of a request that was redirected to what is no address."""
+    return Failure("redirects to an address that cannot be read", transient=False, advice=_REDIRECT_ADVICE)
+
+
 def closed_port(address: str, start_command: str) -> Failure:
     """Return the failure of a request to a port of this machine on which nothing listens."""
     return Failure(
@@ -159,12 +154,12 @@ def unknown_host(host: str) -> Failure:
     )
 
 
-def is_unresolved(error: BaseException) -> bool:
-    """Return whether a host name stands for no address, by what lies below an error."""
+def behind(error: BaseException, kind: type[ErrorT]) -> ErrorT | None:
+    """Return the first error of a kind, from an error down to what caused it; None if there is none."""
     below: BaseException | None = error
-    while below is not None and not isinstance(below, socket.gaierror):
+    while below is not None and not isinstance(below, kind):
         below = below.__cause__ or below.__context__
-    return below is not None
+    return below
 
 
 def is_refused(error: BaseException) -> bool:
@@ -193,7 +188,7 @@ def failure_of(error: "ModelAPIError", *, secrets: Sequence[str]) -> Failure:
         kind="timeout" if status == HTTPStatus.REQUEST_TIMEOUT else "provider_error",
         status=status,
         detail=_shortened(_server_text(error.body), secrets),
-        asked_wait_s=_asked_wait(error.retry_after, error.headers or {}),
+        asked_wait_s=error.retry_after,
     )
 
 
@@ -201,10 +196,7 @@ def _broken_connection(error: BaseException) -> Failure:
     """Return what became of a connection that brought no whole HTTP response, by what lies below an error."""
     import httpx2
 
-    below: BaseException | None = error
-    while below is not None and not isinstance(below, httpx2.HTTPError):
-        below = below.__cause__ or below.__context__
-    match below:
+    match below := behind(error, httpx2.HTTPError):
         case httpx2.TooManyRedirects():
             return Failure("redirects in a circle", transient=True, is_lasting=True, advice=_REDIRECT_ADVICE)
         case httpx2.DecodingError():
@@ -236,17 +228,6 @@ def _is_success(status: int) -> bool:
 def _is_transient(status: int) -> bool:
     passing = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
     return status in passing or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-
-
-def _asked_wait(understood: float | None, headers: dict[str, str]) -> float | None:
-    """Return the wait that Retry-After asks for: seconds or a date, as pydantic-ai reads it, or parts of a second."""
-    if understood is not None:
-        return understood
-    try:
-        wait_s = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return wait_s if 0 <= wait_s < float("inf") else None
 
 
 def _server_text(body: object) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from episodic_absa.analysed_review import AnalysedAspect, AnalysedReview
 from episodic_absa.analyzer import Analyzer, make_sample
-from episodic_absa.batch import DEFAULT_CONCURRENCY, AnalysisFailure
+from episodic_absa.batch import DEFAULT_CONCURRENCY, AnalysisFailure, Processes
 from episodic_absa.cli.analyze.analysis_view import evidence_of
 from episodic_absa.datasets.tables.review_table import ReviewRow
 from episodic_absa.datasets.tables.table_rows import cell_text
@@ -24,11 +24,11 @@ class BatchOptions:
     uid: str | None = None
     """The id of the only review."""
     concurrency: int = DEFAULT_CONCURRENCY
-    processes: int | None = None
+    processes: int | Processes | None = None
 
 
 class Finding(NamedTuple):
-    """What files and pages keep of a result; workers of a cluster send no more."""
+    """What files and pages keep of a result."""
 
     language: str
     label: str

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from episodic_absa.backends.provider_facts import why_unread
 from episodic_absa.cli.output import PAGE_WIDTH
-from episodic_absa.final_tuples import label_of_pairs
 from episodic_absa.pipeline.result_views.aspects import quoted_evidence
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import FinalTuple
@@ -123,11 +122,9 @@ def _why_unread(result: SampleResult) -> str | None:
 
 def _label(result: SampleResult) -> Text:
     final = result.final_result
-    if not final.final_tuples and _why_unread(result) is not None:
-        return Text.assemble(("  label  ", "cyan"), ("none: the text was not read", "dim"))
+    if not final.label:
+        return Text.assemble(("  label  ", "cyan"), ("the text was not read", "dim"))
     label = Text.assemble(("  label  ", "cyan"), polarity_text(final.label), f"  {final.confidence:.2f}")
-    if label_of_pairs(final.final_tuples) not in (None, final.label):
-        label.append(f"  the whole text decides: {deciding_words(result)}", style="dim")
     if result.adoption.adopt:
         label.append(f"  (revised by stage2: {result.adoption.reason})", style="dim")
     return label

@@ -1,7 +1,7 @@
 """What a file of reviews says, in a few lines: labels, and the aspects that are praised and blamed most."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rich import box
@@ -11,10 +11,10 @@ from rich.text import Text
 
 from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.cli.analyze.analysis_view import shown_text
-from episodic_absa.cli.analyze.summary_view import label_words
 from episodic_absa.language.counted_noun import counted
-from episodic_absa.reports.summary.summary_building import is_unread, label_of
-from episodic_absa.reports.summary.term_counts import CountedGroup, TermCounts
+from episodic_absa.reports.summary.mentions import CountedGroup, TermCounts
+from episodic_absa.reports.summary.review_texts import label_of
+from episodic_absa.reports.summary.summary_building import is_unread
 from episodic_absa.vocabulary import Polarity
 
 _MOST_SHOWN: Final = 10
@@ -45,6 +45,20 @@ class AspectCounts:
             if most := _most(named, polarity):
                 parts += [Text(), _table(title, most)]
         return Group(*parts, Text())
+
+
+def label_words(counts: Mapping[str, int], unread_n: int) -> str:
+    """Return how many analysed reviews have each label; those of an unknown language are told from silent ones."""
+    counted_as = {**counts, "none": counts.get("none", 0) - unread_n, "unread": unread_n}
+    shown = {label: label for label in ("positive", "negative", "mixed", "neutral")}
+    shown |= {"none": "without an opinion", "unread": "in an unknown language"}
+    return ", ".join(f"{counted_as[label]:,} {words}" for label, words in shown.items() if counted_as.get(label))
+
+
+def row_words(rows_n: int, empty_n: int, failed_n: int) -> str:
+    """Return what became of the rows of a table."""
+    analysed_n = rows_n - empty_n - failed_n
+    return f"{counted(rows_n, 'row')}: {analysed_n:,} analysed, {empty_n:,} without text, {failed_n:,} failed"
 
 
 def _most(groups: Sequence[CountedGroup], polarity: Polarity) -> list[CountedGroup]:

@@ -1,23 +1,29 @@
-"""`analyze --engine ray`: reads a file, a folder or a pattern, and analyses its rows on a Ray cluster."""
+"""What `analyze` reads and where it is analysed: `--engine ray` with a folder or a pattern, `--shard` with a share."""
 
 import glob
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import closing, redirect_stdout
-from dataclasses import replace
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, redirect_stdout
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
+from typing import Final
 
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.batch.batch_plan import EngineSettings
-from episodic_absa.batch.cluster import ClusterJob, analyse_on_cluster
-from episodic_absa.cli.analyze.analysed_rows import AnalysedRow, BatchOptions, finding_of
+from episodic_absa.backends.provider_facts import facts_of
+from episodic_absa.batch import Processes
+from episodic_absa.cli.analyze.analysed_rows import AnalysedRow
 from episodic_absa.cli.analyze.file_arguments import STANDARD_INPUT
-from episodic_absa.cli.analyze.file_run import FileOutputs, run_file
 from episodic_absa.cli.analyze.review_input import Reviews, read_input
+from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.datasets.tables import TABLE_ENDINGS
-from episodic_absa.datasets.tables.review_tables import open_review_tables
+from episodic_absa.datasets.tables.review_table import ReviewRow, open_review_tables
 from episodic_absa.errors import ConfigError
-from episodic_absa.schemas.pipeline_settings import PipelineSettings
+from episodic_absa.runs.shards import Shard
+from episodic_absa.schemas.run import Condition
+
+_WRITES: Final = "writes a memory, so that each review depends on those before it"
+_OTHER_CONDITION: Final = "choose a condition that writes none, such as C1"
 
 
 def refuse_engine_options(engine: str, *, ray_address: str | None, explain: bool, as_json: bool) -> None:
@@ -26,6 +32,23 @@ def refuse_engine_options(engine: str, *, ray_address: str | None, explain: bool
         raise ConfigError("--ray-address is for --engine ray; add it or leave the address out", key="ray_address")
     if engine == "ray" and (explain or as_json):
         raise ConfigError("--engine ray is for files; use --out or --summary, not --explain or --json", key="engine")
+
+
+def refuse_cluster(engine: str, condition: Condition, backbone: BackboneSettings) -> None:
+    """Refuse what the workers of a cluster cannot share, before one is started."""
+    if engine == "local":
+        return
+    if condition.store_write:
+        raise ConfigError(
+            f"condition {condition.name} {_WRITES}; analyse in this process (--engine local), or {_OTHER_CONDITION}",
+            key="engine",
+        )
+    if backbone.record is not None or not facts_of(backbone).is_local:
+        raise ConfigError(
+            "--engine ray serves the embedded engine and replay, whose answers workers compute; leave --record and a "
+            "model behind a server to --engine local. --shard shares reviews among machines",
+            key="engine",
+        )
 
 
 def read_files(
@@ -52,52 +75,45 @@ def read_files(
     )
 
 
-def analyse_files(
-    settings: EngineSettings,
-    store: str | Path,
-    reviews: Reviews,
-    options: BatchOptions,
-    outputs: FileOutputs,
-    *,
-    address: str | None,
-) -> int:
-    """Analyse all rows on a cluster, write and print the results, and return how many reviews failed.
+@contextmanager
+def processes_of(engine: str, number: int | None, address: str | None) -> Iterator[int | Processes | None]:
+    """Yield what analyses the reviews: the workers of a cluster, or as many processes of this machine as asked for."""
+    if engine == "local":
+        yield number
+        return
+    with contrib_part("ray_processes")(address, number) as processes:
+        yield processes
+
+
+def beside_stdout(rows: Generator[AnalysedRow, None, None]) -> Generator[AnalysedRow, None, None]:
+    """Yield the rows; what is printed meanwhile goes to stderr, as what Ray says about lost workers."""
+    with redirect_stdout(sys.stderr), closing(rows):
+        yield from rows
+
+
+@dataclass(frozen=True)
+class _RowsOfShard:
+    rows: Iterable[ReviewRow]
+    places: range
+
+    def __iter__(self) -> Iterator[ReviewRow]:
+        return islice(self.rows, self.places.start, self.places.stop)
+
+
+def reviews_of_shard(reviews: Reviews, text: str | None, condition: Condition) -> Reviews:
+    """Return the reviews that `--shard K/N` leaves to this machine.
 
     Raises:
-        ConfigError: the condition depends on the order of the reviews, or the cluster does not fit.
-        EpisodicAbsaError: an error that does not concern one review; what was done until then is kept.
+        ConfigError: it is no shard, or the condition writes a memory.
     """
-    (settings.pipeline or PipelineSettings()).under(settings.condition)  # a contradiction is refused before any work
-    job = ClusterJob(
-        replace(settings, backbone=_with_whole_path(settings.backbone)),
-        _whole_location(store),
-        rows_n=reviews.rows_n,
-        language=options.language,
-        concurrency=options.concurrency,
-        workers=options.processes,
-    )
-    return run_file(_rows_on_cluster(job, reviews, address), reviews, outputs)
-
-
-def _rows_on_cluster(job: ClusterJob, reviews: Reviews, address: str | None) -> Generator[AnalysedRow, None, None]:
-    # Ray prints what it says about lost workers to stdout, which belongs to the results.
-    with (
-        redirect_stdout(sys.stderr),
-        closing(analyse_on_cluster(job, reviews.rows, finding_of, address=address)) as outcomes,
-    ):
-        for position, (row, outcome) in enumerate(outcomes):
-            yield AnalysedRow(position, row, outcome)
-
-
-def _with_whole_path(backbone: BackboneSettings) -> BackboneSettings:
-    # Workers have a working directory of their own.
-    if backbone.recording is None:
-        return backbone
-    return backbone.model_copy(update={"recording": backbone.recording.resolve()})
-
-
-def _whole_location(store: str | Path) -> str:
-    return str(store) if "://" in str(store) else str(Path(store).resolve())
+    if text is None:
+        return reviews
+    places = Shard.parse(text).places(reviews.rows_n)
+    if condition.store_write:
+        raise ConfigError(
+            f"condition {condition.name} {_WRITES}; leave --shard out, or {_OTHER_CONDITION}", key="shard"
+        )
+    return replace(reviews, rows=_RowsOfShard(reviews.rows, places), rows_n=len(places))
 
 
 def _tables_named(texts: Sequence[str], file: Path | None) -> list[Path]:

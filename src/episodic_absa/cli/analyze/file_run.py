@@ -15,16 +15,15 @@ from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.batch import AnalysisFailure
 from episodic_absa.cli.analyze.analysed_rows import AnalysedRow
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
-from episodic_absa.cli.analyze.aspect_counts import AspectCounts
+from episodic_absa.cli.analyze.aspect_counts import AspectCounts, row_words
 from episodic_absa.cli.analyze.result_file import ResultFile
 from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.cli.analyze.review_input import Reviews
-from episodic_absa.cli.analyze.summary_view import row_words, summary_tables
 from episodic_absa.cli.output import say, show, show_error, shown_path
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import BackendError
 from episodic_absa.language.counted_noun import counted
-from episodic_absa.reports.summary import Summary, summarise, write_summary
+from episodic_absa.reports.summary import summarise, write_summary
 
 NO_TEXT: Final = "the cell is empty"
 OTHER_THAN_TEXT: Final = "the cell holds no text; write the review as a string"
@@ -130,43 +129,33 @@ def run_file(analysed: Generator[AnalysedRow, None, None], reviews: Reviews, out
         ConfigError: a file cannot be written.
         EpisodicAbsaError: an error that does not concern one review; what was done until then is kept.
     """
-    summary = outputs.summary
     counts, failures, empty_n, other_n = AspectCounts(), Failures(), 0, 0
     summarised: list[AnalysedReview] = []
     with Target(outputs.out, reviews, one_per_aspect=outputs.one_per_aspect) as target:
-        with (
-            AnalyzeProgress(reviews.rows_n) as progress,
-            closing(analysed) as rows,
-        ):
+        with AnalyzeProgress(reviews.rows_n) as progress, closing(analysed) as rows:
             for row in rows:
                 failures.add(row)
                 empty_n += row.outcome is None
-                # The one place where every analysed review is at hand.
                 review = row.review(reviews.text_column)
-                other_n += review is not None and review.language == "other"
-                if review is not None and summary is None:
+                if review is not None:
+                    other_n += review.language == "other"
                     counts.add(review)
-                elif review is not None:
-                    summarised.append(review)
+                    summarised += [review] if outputs.summary is not None else []
                 target.write(row, review)
                 progress.advance()
-        if summary is None:
-            show(counts.view())
-            if empty_n or failures.failed_n:
-                show(Text(row_words(reviews.rows_n, empty_n, failures.failed_n)))
-        else:
+        show(counts.view())
+        if empty_n or failures.failed_n:
+            show(Text(row_words(reviews.rows_n, empty_n, failures.failed_n)))
+        if outputs.summary is not None:
             source = "" if reviews.path is None else reviews.path.name
-            _summarise(summarise(summarised, source=source, failed_n=failures.failed_n, empty_n=empty_n), summary)
+            summary = summarise(summarised, source=source, failed_n=failures.failed_n, empty_n=empty_n)
+            write_summary(summary, outputs.summary)
+            words = "every aspect, over time and by column, with quotes and search; open it in a browser"
+            show(Text(f"{shown_path(outputs.summary)}: {words}"))
     if other_n and outputs.is_embedded:
         sys.stderr.write(_unknown_languages(other_n, reviews.rows_n))
     failures.tell(reviews.rows_n)
     return failures.failed_n
-
-
-def _summarise(summary: Summary, page: Path) -> None:
-    show(summary_tables(summary))
-    write_summary(summary, page)
-    show(Text(f"{shown_path(page)}: the same with quotes and search; open it in a browser"))
 
 
 def _unknown_languages(other_n: int, rows_n: int) -> str:

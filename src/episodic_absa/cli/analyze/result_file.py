@@ -11,8 +11,7 @@ from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.serialization.csv_text import SafeCsvWriter
-from episodic_absa.serialization.drafts import draft_of
-from episodic_absa.serialization.durable_file import sync_directory
+from episodic_absa.serialization.durable_file import draft_of, sync_directory
 
 RESULT_ENDINGS: Final = (".csv", ".jsonl", ".parquet")
 _PARQUET_BATCH: Final = 1000

@@ -11,6 +11,7 @@ CONFIDENCE: Final = "confidence"
 _WIDE: Final = ("label", "language", ASPECTS, "error")
 _LONG: Final = ("label", "language", "aspect", "polarity", CONFIDENCE, "evidence", "error")
 _PREFIX: Final = "absa_"
+UNREAD: Final = "not read: the text is neither Korean nor English, and no model was asked"
 
 
 class ResultRows:
@@ -32,7 +33,8 @@ class ResultRows:
         if review is None:
             yield self._row(cells, {"error": error})
             return
-        shared = {"label": review.label, "language": review.language}
+        unread = None if review.label else UNREAD
+        shared = {"label": review.label, "language": review.language, "error": unread}
         if not self._one_per_aspect:
             yield self._row(cells, {**shared, ASPECTS: [asdict(aspect) for aspect in review.aspects]})
             return

@@ -8,11 +8,13 @@ from rich.console import ConsoleRenderable, Group
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.check.certificate_view import probes_view
 from episodic_absa.cli.output import printable, shown_path
+from episodic_absa.cli.terminal_table import terminal_table
+from episodic_absa.reports.data.certificate_words import certificate_words
 from episodic_absa.reports.written_results import RefreshedPages
+from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.verification.preflight import INTERNAL_CHECKS, Preflight
+from episodic_absa.verification.preflight import Preflight
 from episodic_absa.verification.verify import Verified
 
 _CELLS_SHOWN: Final = 4
@@ -20,17 +22,10 @@ _LEVEL_STYLES: Final = {"ok": "green", "warning": "yellow", "error": "bold red"}
 
 
 def preflight_view(preflight: Preflight) -> ConsoleRenderable:
-    """Lay out the checks, those of internals that passed in one line, and whether the experiment can be run."""
+    """Lay out the checks and whether the experiment can be run."""
     table = Table.grid(padding=(0, 2))
-    internals = [line for line in preflight.lines if line.check in INTERNAL_CHECKS]
-    are_sound = all(line.level == "ok" for line in internals)
     for line in preflight.lines:
-        if are_sound and line in internals:
-            continue
         table.add_row(Text(line.level, _LEVEL_STYLES[line.level]), line.check, Text(printable(line.message)))
-    if are_sound and internals:
-        names = ", ".join(dict.fromkeys(line.check for line in internals))
-        table.add_row(Text("ok", _LEVEL_STYLES["ok"]), "internals", Text(f"{names}: nothing to do"))
     levels = Counter(line.level for line in preflight.lines)
     experiment = f"{preflight.run_id} ({preflight.run_purpose})"
     verdict = (
@@ -94,3 +89,10 @@ def _summary(results: Sequence[CheckResult]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def probes_view(certificate: Certificate) -> ConsoleRenderable:
+    """Lay out a row per probe, and what they say together."""
+    words = certificate_words(certificate)
+    summary = Text(words.summary.en, "red" if words.has_leak else "")
+    return Group(Text(""), terminal_table(words.table), summary, Text(""))

@@ -14,7 +14,7 @@ from episodic_absa.analysis.paired_comparison import compare_sides, count_backfi
 from episodic_absa.cli.compare.comparison_view import ComparedRuns, comparison_view
 from episodic_absa.cli.output import print_json, show
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.metrics.statistics import RESAMPLES, SEED, claim_sentence, reviews_for, verdict_sentence
+from episodic_absa.metrics.statistics import RESAMPLES, SEED, p_values_text, verdict_sentence
 
 _FOLDER: Final = "comparisons"
 
@@ -45,7 +45,7 @@ def compare_runs(
         changed=Counter(sample.status for sample in changed),
         changed_path=path,
         detect=detect,
-        detect_n=None if not detect or not primary.sd else reviews_for(detect, primary.sd, primary.orders_variance),
+        detect_n=None if not detect or primary.sd is None else primary.reviews_for(detect),
     )
     if as_json:
         print_json({**_json(compared), "seed": SEED if seed is None else seed, "resamples": RESAMPLES})
@@ -66,8 +66,7 @@ def _json(compared: ComparedRuns) -> dict[str, Any]:
         "verdict": verdict.model_dump(mode="json"),
         "verdict_sentence": verdict_sentence(comparison.a, comparison.b, verdict),
         "verdict_sentence_ko": verdict_sentence(comparison.a, comparison.b, verdict, "ko"),
-        "sentence": claim_sentence(comparison.a, comparison.b, comparison.primary),
-        "sentence_ko": claim_sentence(comparison.a, comparison.b, comparison.primary, "ko"),
+        "p_values": p_values_text(comparison.primary),
         "exploratory": bool(compared.exploratory),
         "exploratory_because": list(compared.exploratory),
         "warnings": list(compared.warnings),

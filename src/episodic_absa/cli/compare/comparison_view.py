@@ -25,7 +25,7 @@ from episodic_absa.metrics.statistics import (
     verdict_sentence,
 )
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, plain, signed
-from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
+from episodic_absa.metrics.statistics.verdict import these_orders
 
 _KIND_TITLES: Final[Mapping[MetricKind, str]] = {
     "outcome": "outcome",
@@ -53,6 +53,7 @@ _METHODS: Final = {
     "percentile": "percentile bootstrap over reviews",
     "studentised": "the wider of percentile and studentised bootstrap over reviews",
     "crossed": "bootstrap crossed over reviews and orders, widened by t over orders",
+    "equal": "exact bounds of the share of reviews unlike the drawn ones, which differ all alike",
 }
 _NOTHING: Final = "-"
 _LONGEST_TITLE: Final = 12
@@ -173,8 +174,8 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
     outcomes = [metric for metric in comparison.metrics if metric.kind == "outcome"]
     if any(metric.excludes_zero and metric.claim == "none" for metric in outcomes):
         yield (
-            "A metric whose interval excludes 0 is not claimed if a test does not reject, if reviews, orders or failed "
-            "samples that were not seen could undo it, or if recall fell."
+            "A metric whose interval excludes 0 is not claimed if a test or Holm's correction does not reject, if "
+            "reviews, orders or failed samples that were not seen could undo it, or if recall fell."
         )
     if 0 < primary.n_uids < FEWEST_REVIEWS:
         yield few_reviews(primary.n_uids)
@@ -183,33 +184,42 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
     if power:
         yield power
     if compared.detect is not None:
-        unknown = "more orders are needed" if primary.variation else "unknown without variation"
-        needed = unknown if compared.detect_n is None else f"about {compared.detect_n:,} reviews"
-        yield f"A difference of {compared.detect:g} in {primary.metric} with 80 % power: {needed}."
+        yield f"A difference of {compared.detect:g} in {primary.metric} with 80 % power: {_detected_by(compared)}."
     yield _changed_note(compared)
 
 
 def _order_note(comparison: Comparison) -> Iterator[str]:
     """Yield what the orders of the samples allow to say."""
     orders_n, orders_run = max(metric.orders_n for metric in comparison.metrics), comparison.orders_run
-    is_random = any(metric.method == "crossed" for metric in comparison.metrics)
     if orders_run == 1:
         yield (
             "All samples were run in one order. If a condition learns while it runs, another order may give another "
             "difference, and this interval does not include that."
         )
-    elif not is_random:
-        yield f"The {orders_run} orders give the same result for every review, so that they count as one."
-    else:
-        if orders_n < orders_run:
-            yield f"Of the {orders_run} orders {orders_n} are different; equal ones count as one."
-        few = f" {orders_n} orders are too few for a claim; run at least {FEWEST_CLAIMED}."
-        yield f"The order changes results.{few if orders_n < FEWEST_CLAIMED else ''}"
+    elif orders_n == 1:
+        yield f"The {orders_run} orders ended alike in every sample, so that they count as one."
+    elif orders_n < orders_run:
+        yield f"Of the {orders_run} orders {orders_n} are different; equal ones count as one."
+    if any(metric.method == "crossed" for metric in comparison.metrics):
+        yield "The order changes the differences."
+    elif orders_n > 1:
+        yield f"Every review has the same difference in all {orders_n} orders."
+    if comparison.primary.is_of_these_orders and orders_run > 1:
+        yield f"The memory grows: every interval is about the difference {these_orders(orders_n)} and no others."
     if any(metric.p_orders is not None for metric in comparison.metrics):
         yield (
             f"p orders: t test over the means of the {orders_n} orders, whether the difference of these very reviews "
             "holds from order to order. A claim needs p and p orders below .05."
         )
+
+
+def _detected_by(compared: ComparedRuns) -> str:
+    """Return what the difference of `--detect` needs."""
+    primary, needed = compared.comparison.primary, compared.detect_n
+    if needed is None:
+        return "more orders are needed" if primary.variation else "unknown without variation"
+    enough = f"; these {primary.n_uids:,} are enough" if needed <= primary.n_uids else ""
+    return f"about {needed:,} reviews{enough}"
 
 
 def _mcnemar_note(comparison: Comparison) -> Iterator[str]:

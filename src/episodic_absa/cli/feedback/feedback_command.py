@@ -33,8 +33,7 @@ def feedback(
     verdict changes nothing; another one replaces it. With --json every verdict is answered by one line once it is on
     disk; the exit code is 1 if a line was refused.
     """
-    from episodic_absa.cli.feedback.feedback_lines import read_and_give
-    from episodic_absa.cli.feedback.feedback_target import store_of
+    from episodic_absa.cli.feedback.given_feedback import read_and_give, store_of
     from episodic_absa.cli.output import printable, show_error
     from episodic_absa.memory.feedback import give_feedback
 

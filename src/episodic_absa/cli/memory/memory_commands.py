@@ -46,8 +46,8 @@ def list_episodes(
     """List episodes, newest first."""
     from itertools import islice
 
-    from episodic_absa.cli.memory.episode_table import EpisodeFilter, episode_table
-    from episodic_absa.cli.memory.store_argument import existing_store
+    from episodic_absa.cli.memory.episode_views import EpisodeFilter, episode_table
+    from episodic_absa.cli.memory.named_store import existing_store
     from episodic_absa.cli.output import print_json, show
 
     wanted = EpisodeFilter(language, episode_type, risk)
@@ -72,8 +72,8 @@ def show_episode(
 
     The page includes its principle in English and Korean, and what persons said about its sample.
     """
-    from episodic_absa.cli.memory.episode_page import episode_page
-    from episodic_absa.cli.memory.store_argument import existing_store
+    from episodic_absa.cli.memory.episode_views import episode_page
+    from episodic_absa.cli.memory.named_store import existing_store
     from episodic_absa.cli.output import print_json, show, show_error
 
     number = _episode_number(episode_id)
@@ -94,8 +94,8 @@ def show_episode(
 @memory_app.command("stats")
 def show_stats(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Count episodes by language, outcome, action, risk and principle."""
-    from episodic_absa.cli.memory.stats_view import stats_json, stats_view
-    from episodic_absa.cli.memory.store_argument import existing_store
+    from episodic_absa.cli.memory.named_store import existing_store
+    from episodic_absa.cli.memory.store_views import stats_json, stats_view
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.memory.store_statistics import statistics_of
 
@@ -113,8 +113,8 @@ def check(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
 
     Changes nothing. The exit code is 1 if the store needs a repair.
     """
-    from episodic_absa.cli.memory.maintenance_view import check_json, check_view
-    from episodic_absa.cli.memory.store_argument import existing_store, repair_command
+    from episodic_absa.cli.memory.named_store import existing_store, repair_command
+    from episodic_absa.cli.memory.store_views import check_json, check_view
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.store.maintenance import check_store
 
@@ -135,8 +135,8 @@ def repair(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
 
     The damaged file is kept beside it. Ids do not change.
     """
-    from episodic_absa.cli.memory.maintenance_view import repair_json, repair_view
-    from episodic_absa.cli.memory.store_argument import existing_store, repairable
+    from episodic_absa.cli.memory.named_store import existing_store, repairable
+    from episodic_absa.cli.memory.store_views import repair_json, repair_view
     from episodic_absa.cli.output import print_json, show, show_error
     from episodic_absa.store.maintenance import repair_store
 
@@ -163,8 +163,8 @@ def compact(
 
     Ids do not change. What people said stays, and its terms.
     """
-    from episodic_absa.cli.memory.maintenance_view import compact_view
-    from episodic_absa.cli.memory.store_argument import existing_store
+    from episodic_absa.cli.memory.named_store import existing_store
+    from episodic_absa.cli.memory.store_views import compact_view
     from episodic_absa.cli.output import print_json, show
 
     with existing_store(store, reads_only=False) as opened:
@@ -190,7 +190,7 @@ def export(
 
     The file of a store that is named by it is written anew, whatever its size.
     """
-    from episodic_absa.cli.memory.exported_file import export_store
+    from episodic_absa.cli.memory.named_store import export_store
 
     typer.echo(export_store(store, to, schema))
 
@@ -205,7 +205,7 @@ def import_lines(
 
     What the store holds already is not added again. A store without episodes takes the ids over.
     """
-    from episodic_absa.cli.memory.exported_file import import_file
+    from episodic_absa.cli.memory.named_store import import_file
 
     typer.echo(import_file(source, store))
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Protocol
 
 from rich.console import Console, ConsoleRenderable, Group
 from rich.live import Live
@@ -16,8 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_absa.cli.amounts import money_text, short_number
-from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.cli.run.watch_line import WatchLine
+from episodic_absa.cli.output import printable
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.progress import CellProgress, GridProgress
@@ -33,9 +32,21 @@ TellStopping = Callable[[], None]
 """A signal handler calls it when the run is asked to stop, which may take a few seconds."""
 
 
+class RunningLine(Protocol):
+    """A line about the results so far, shown beside the progress."""
+
+    def now(self) -> str:
+        """Return the line after the samples that are committed now."""
+        ...
+
+    def recent(self) -> str:
+        """Return a line that is at most a second old."""
+        ...
+
+
 @contextmanager
 def show_progress(
-    config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None = None
+    config: ExperimentConfig, progress: GridProgress, watch: RunningLine | None = None
 ) -> Iterator[TellStopping]:
     """Show progress while the context lasts; at its end, write the last line of what is watched."""
     # rich's own check is not used: FORCE_COLOR makes it treat a pipe as a terminal.
@@ -91,7 +102,7 @@ def request_parts(progress: GridProgress) -> list[str]:
 
 
 @contextmanager
-def _plain(progress: GridProgress, watch: WatchLine | None) -> Iterator[TellStopping]:
+def _plain(progress: GridProgress, watch: RunningLine | None) -> Iterator[TellStopping]:
     pace, written, ended = Pace(progress), set[str](), threading.Event()
 
     def write_cell_lines(grid: GridProgress) -> None:
@@ -156,7 +167,7 @@ def grid_line(progress: GridProgress, pace: Pace) -> str:
 
 
 @contextmanager
-def _live(config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None) -> Iterator[TellStopping]:
+def _live(config: ExperimentConfig, progress: GridProgress, watch: RunningLine | None) -> Iterator[TellStopping]:
     pace, stopping = Pace(progress), threading.Event()
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     live = Live(
@@ -184,11 +195,11 @@ def progress_view(
     config: ExperimentConfig,
     progress: GridProgress,
     pace: Pace,
-    watch: WatchLine | None = None,
+    watch: RunningLine | None = None,
     *,
     is_stopping: bool = False,
 ) -> ConsoleRenderable:
-    """Lay the grid out: a row per condition, a column per order and seed where there is room."""
+    """Lay the grid out: a row per condition, with the sum over its orders and seeds."""
     cells = dict(progress.cells)
     head = Text.assemble(
         (printable(config.file.run_id), "bold"), f"  {config.file.backbone.provider}:{config.file.backbone.model}"
@@ -198,7 +209,7 @@ def progress_view(
     return Group(
         head,
         Text(),
-        FirstThatFits(lambda: _by_repetition(config, cells), lambda: _by_condition(config, cells)),
+        _by_condition(config, cells),
         Text(),
         _total(progress, pace),
         *([Text(watch.recent())] if watch is not None else []),
@@ -206,28 +217,11 @@ def progress_view(
     )
 
 
-def _by_repetition(config: ExperimentConfig, cells: Mapping[str, CellProgress]) -> Table:
-    experiment = config.file.experiment
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
-    table.add_column("", style="bold", no_wrap=True)
-    for repetition in experiment.repetitions:
-        table.add_column("", width=_BAR_WIDTH)
-        title = repetition.words(with_order=experiment.orders is not None).replace(", ", "\n")
-        table.add_column(title, justify="right", min_width=9)
-    for name, of_condition in _conditions(config, cells).items():
-        row: list[ConsoleRenderable | str] = [printable(name)]
-        for cell in of_condition:
-            row += [_bar(cell.done, cell.total), _count(cell.done, cell.total, cell.failed)]
-        table.add_row(*row)
-    return table
-
-
 def _by_condition(config: ExperimentConfig, cells: Mapping[str, CellProgress]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
     table.add_column("", style="bold", no_wrap=True, overflow="ellipsis")
     table.add_column("", width=_BAR_WIDTH)
-    title = "all seeds" if config.file.experiment.orders is None else "all cells"
-    table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("all cells", justify="right", no_wrap=True)
     for name, of_condition in _conditions(config, cells).items():
         done_n, total, _ = _sums(of_condition)
         failed_n = sum(cell.failed for cell in of_condition)

@@ -1,5 +1,6 @@
 """Shows the summary at the end of `run`: a row per condition, means over orders and seeds."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from rich import box
@@ -8,12 +9,14 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
+from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.analysis.summary import BUILD, ConditionSummary, GridSummary
 from episodic_absa.cli.amounts import mean_text, money_text, short_number
 from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, ExperimentSettings
-from episodic_absa.runs.request_counts import RequestCounts
+from episodic_absa.runs.failure_causes import samples
+from episodic_absa.runs.progress import RequestCounts
 
 _SCORE_TITLE: Final = "tuple_f1\nexplicit"
 
@@ -129,3 +132,49 @@ def _notes(summary: GridSummary, requests: RequestCounts, *, has_comparisons: bo
             f"{requests.sent_n:,} requests were sent ({spent}) and {requests.cached_n:,} answered from the cache."
         )
     return [Text(note, style="dim") for note in notes]
+
+
+_CAUSES_SHOWN: Final = 5
+_CELLS_SHOWN: Final = 4
+
+
+def failure_error(failures: RunFailures) -> str:
+    """Return the error of a run in which most samples of a cell failed, "" for any other."""
+    if not failures.mostly_failed:
+        return ""
+    names, more_n = failures.mostly_failed[:_CELLS_SHOWN], len(failures.mostly_failed) - _CELLS_SHOWN
+    cells = ", ".join(names) + (f" and {more_n} more" if more_n > 0 else "")
+    summary = f"{failures.failed_n:,} of {samples(failures.sample_n)} failed, more than half of those of {cells}"
+    if not failures.causes:
+        return summary
+    commonest = failures.causes[0]
+    return f"{summary}; the commonest cause, {samples(commonest.sample_n)}: {commonest.message}"
+
+
+def failure_lines(failures: RunFailures, command: str) -> Iterator[str]:
+    """Yield a line per cause, and how to run the failed samples again; nothing if none failed.
+
+    Args:
+        failures: of the run.
+        command: the line that runs them again.
+    """
+    if not failures.failed_n:
+        return
+    if not failures.mostly_failed:
+        yield f"{failures.failed_n:,} of {samples(failures.sample_n)} failed"
+    told_n = 1 if failures.mostly_failed else 0
+    for cause in failures.causes[told_n:_CAUSES_SHOWN]:
+        yield f"{cause.sample_n:,} failed: {printable(cause.message)}"
+    rest = failures.causes[_CAUSES_SHOWN:]
+    if rest:
+        yield f"{sum(cause.sample_n for cause in rest):,} failed for {len(rest)} other causes; see traces.jsonl"
+    yield f"run the failed samples again with: {command}"
+
+
+def failures_json(failures: RunFailures) -> dict[str, Any]:
+    """Return the failures as a JSON value."""
+    return {
+        "samples": failures.failed_n,
+        "mostly_failed_cells": list(failures.mostly_failed),
+        "causes": [{"message": cause.message, "samples": cause.sample_n} for cause in failures.causes],
+    }

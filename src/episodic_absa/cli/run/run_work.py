@@ -16,26 +16,27 @@ from episodic_absa.analysis.summary import load_summary
 from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.report.derived_view import derived_line
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
-from episodic_absa.cli.run.failure_lines import failure_error, failure_lines, failures_json
-from episodic_absa.cli.run.run_progress import TellStopping, show_progress
-from episodic_absa.cli.run.run_summary import summary_json, summary_view
-from episodic_absa.cli.run.watch_line import WatchLine
+from episodic_absa.cli.run.run_progress import RunningLine, TellStopping, show_progress
+from episodic_absa.cli.run.run_summary import failure_error, failure_lines, failures_json, summary_json, summary_view
 from episodic_absa.cli.step_progress import show_steps
+from episodic_absa.contrib_parts import contrib_part
 from episodic_absa.experiment import GridOutcome, run_grid
 from episodic_absa.reports.run_report import REPORT
+from episodic_absa.reports.written_results import WrittenResults
 from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.estimate.dry_run import estimate_run
+from episodic_absa.runs.estimate import estimate_run
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.question import added_parts, parts_text
 from episodic_absa.runs.reading.finished_cells import Tell
-from episodic_absa.runs.watched_pair import WatchedPair
+from episodic_absa.runs.shards import WHOLE, Shard
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
 _EXIT_INTERRUPTED: Final = 130
 _EXIT_TERMINATED: Final = 143
+_JOIN: Final = "episodic-absa join CONFIG DIR..."
 _EXPLORATORY_NOTE: Final = "comparisons.csv marks what was not asked before the first sample"
 
 
@@ -50,19 +51,26 @@ class Invocation:
     keep_failures: bool = False
     engine: Literal["local", "ray"] | None = None
     ray_address: str | None = None
+    shard: str | None = None
     as_json: bool = False
     watch: bool = False
 
     @property
     def command(self) -> str:
         """The line that continues this run; it runs failed samples again."""
+        options = {
+            "--limit": self.limit,
+            "--no-cache": self.no_cache,
+            "--out": self.out,
+            "--engine": self.engine,
+            "--ray-address": self.ray_address,
+            "--shard": self.shard,
+            "--watch": self.watch,
+        }
         words = ["episodic-absa", "run", str(self.config)]
-        words += ["--limit", str(self.limit)] if self.limit is not None else []
-        words += ["--no-cache"] if self.no_cache else []
-        words += ["--out", str(self.out)] if self.out is not None else []
-        words += ["--engine", self.engine] if self.engine is not None else []
-        words += ["--ray-address", self.ray_address] if self.ray_address is not None else []
-        words += ["--watch"] if self.watch else []
+        for name, value in options.items():
+            if value is not None and value is not False:
+                words += [name] if value is True else [name, str(value)]
         return shlex.join(words)
 
     def load(self) -> ExperimentConfig:
@@ -71,23 +79,14 @@ class Invocation:
         config = config if self.out is None else config.writing_to(self.out)
         if self.engine is not None or self.ray_address is not None:
             config = config.running_on(self.engine or config.file.experiment.engine, self.ray_address)
-        return config if self.limit is None else with_limit(config, self.limit)
-
-
-def with_limit(config: ExperimentConfig, limit: int) -> ExperimentConfig:
-    """Return the experiment on its first samples. It has a run_id, and so a directory, of its own."""
-    file = config.file
-    data = file.data.model_copy(update={"limit": limit})
-    return config.model_copy(
-        update={"file": file.model_copy(update={"run_id": f"{file.run_id}-limit{limit}", "data": data})}
-    )
+        return config if self.limit is None else config.limited_to(self.limit)
 
 
 def run_and_show(invocation: Invocation) -> int:
     """Run what is left, print the summary, and return the exit code."""
-    config = invocation.load()
+    config, shard = invocation.load(), Shard.parse(invocation.shard) if invocation.shard else WHOLE
     progress = GridProgress()
-    watch = WatchLine(WatchedPair(config, progress)) if invocation.watch else None
+    watch = contrib_part("watch")(config, progress) if invocation.watch else None
     ends: list[int] = []
     try:
         # Ray prints what it says about lost workers to stdout, which belongs to the summary.
@@ -97,6 +96,7 @@ def run_and_show(invocation: Invocation) -> int:
                 progress=progress,
                 use_cache_file=not invocation.no_cache,
                 keep_failures=invocation.keep_failures,
+                shard=shard,
                 tell=display.tell_step,
             )
             outcome = asyncio.run(_interruptible(grid, display.tell_stopping, ends))
@@ -111,19 +111,25 @@ def run_and_show(invocation: Invocation) -> int:
             _say(f"the report of what is done: {printable(shown_path(report))}")
         _say(f"resume with: {invocation.command}")
         return _EXIT_TOO_MANY_FAILURES
+    if outcome.results is None:
+        _say(f"shard {shard}: {_kept(progress)} in {shown_path(config.out_dir)}; when all shards are done: {_JOIN}")
+        return 0
     failures = failures_of(outcome.results.finished.cells)
     if message := failure_error(failures):
         show_error(message)
     for line in failure_lines(failures, invocation.command):
         _say(line)
-    _show_outcome(invocation, config, outcome, failures)
+    _show_outcome(invocation, config, outcome.progress, outcome.results, failures)
     return _EXIT_TOO_MANY_FAILURES if message else 0
 
 
 def _show_outcome(
-    invocation: Invocation, config: ExperimentConfig, outcome: GridOutcome, failures: RunFailures
+    invocation: Invocation,
+    config: ExperimentConfig,
+    progress: GridProgress,
+    results: WrittenResults,
+    failures: RunFailures,
 ) -> None:
-    progress, results = outcome
     was_finished = all(cell.resumed == cell.total for cell in progress.cells.values())
     if was_finished:
         _say(f"{config.file.run_id} was finished before; nothing was run")
@@ -166,7 +172,7 @@ class _Display(NamedTuple):
 
 
 @contextmanager
-def _show_run(config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None) -> Iterator[_Display]:
+def _show_run(config: ExperimentConfig, progress: GridProgress, watch: RunningLine | None) -> Iterator[_Display]:
     """Show the samples while cells run; from the first step on, show the steps of tables and report instead."""
     with ExitStack() as shown:
         tell_stopping = shown.enter_context(show_progress(config, progress, watch))

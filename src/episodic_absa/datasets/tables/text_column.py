@@ -1,7 +1,7 @@
 """Finds the column that holds the reviews: by its name, or by the length of its texts."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -9,25 +9,11 @@ from episodic_absa.datasets.dataset_file import listed_names
 from episodic_absa.errors import ConfigError
 from episodic_absa.serialization.quoted_value import quoted
 
-_NAMES: Final = frozenset(
-    {
-        *("text", "review", "reviews", "reviewtext", "reviewbody", "reviewcontent", "content", "contents", "comment"),
-        *("comments", "body", "sentence", "feedback", "message", "opinion", "document"),
-        *(
-            "리뷰",
-            "내용",
-            "후기",
-            "이용후기",
-            "구매후기",
-            "상품평",
-            "본문",
-            "댓글",
-            "의견",
-            "텍스트",
-            "문장",
-        ),
-    }
+_KNOWN: Final = (
+    "text review reviews reviewtext reviewbody reviewcontent content contents comment comments body sentence "
+    "feedback message opinion document 리뷰 내용 후기 이용후기 구매후기 상품평 본문 댓글 의견 텍스트 문장"
 )
+_NAMES: Final = frozenset(_KNOWN.split())
 _LEAST_CHARACTERS: Final = 10
 """On average: shorter cells are names, dates and numbers."""
 _LEAST_WORDS: Final = 4
@@ -36,20 +22,18 @@ _TIMES_LONGER: Final = 1.5
 """Than any other column: a column without a known name must stand out."""
 
 
-@dataclass
 class ColumnLengths:
-    """How long the texts of each column are."""
+    """How long the texts of each column are, in the order of the columns."""
 
-    characters: dict[str, int] = field(default_factory=dict)
-    cells: dict[str, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.characters: Counter[str] = Counter()
+        self.cells: Counter[str] = Counter()
 
     def add(self, column: str, cell: str) -> None:
         """Count a cell; one without text counts for nothing, nor does a number."""
-        self.characters.setdefault(column, 0)
-        self.cells.setdefault(column, 0)
-        if any(map(str.isalpha, cell)):
-            self.characters[column] += len(cell)
-            self.cells[column] += 1
+        is_text = any(map(str.isalpha, cell))
+        self.characters[column] += len(cell) if is_text else 0
+        self.cells[column] += is_text
 
     def mean(self, column: str) -> float:
         """Return the mean length of the texts of a column."""

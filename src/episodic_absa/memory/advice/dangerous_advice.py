@@ -3,12 +3,14 @@
 The rule withholds or demotes advice. It decides nothing about the current sample.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.vocabulary import Polarity
 
 Pair = tuple[str, Polarity]
+EpisodeT = TypeVar("EpisodeT", bound=EpisodeDraftV1_3)
 
 
 def failed(episode: EpisodeDraftV1_3) -> bool:
@@ -25,11 +27,6 @@ def final_pairs(episode: EpisodeDraftV1_3) -> frozenset[Pair]:
     return frozenset(episode.stage_snapshot.final.polarities.items() if episode.stage_snapshot else ())
 
 
-def dangerous_pairs(episodes: Iterable[EpisodeDraftV1_3]) -> frozenset[Pair]:
+def dangerous_pairs(episodes: Iterable[EpisodeT], has_failed: Callable[[EpisodeT], bool] = failed) -> frozenset[Pair]:
     """Return the final pairs of all failed episodes."""
-    return frozenset(pair for episode in episodes if failed(episode) for pair in final_pairs(episode))
-
-
-def is_dangerous(episode: EpisodeDraftV1_3, pairs: frozenset[Pair]) -> bool:
-    """Return whether an episode failed, or shares a final pair with one that failed."""
-    return failed(episode) or not pairs.isdisjoint(final_pairs(episode))
+    return frozenset(pair for episode in episodes if has_failed(episode) for pair in final_pairs(episode))

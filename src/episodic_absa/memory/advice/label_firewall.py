@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeVar
 from episodic_absa.errors import LeakageError
 from episodic_absa.language import find_aspect_term, find_polarity_word
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1
+from episodic_absa.schemas.memory_v1_2 import AdvisoryV1_2, AnyAdvisory
 from episodic_absa.vocabulary import FirewallMode
 
 AdvisoryT = TypeVar("AdvisoryT", AdvisoryV1_1, AdvisoryV1_2, AnyAdvisory)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.language import find_aspect_term
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import Language
 

@@ -104,41 +104,29 @@ class EpisodeBuilder:
         adopted = moderator_summary.selected_stage == "stage2"
         before = stage1.atsa.sentiments
         final = outcome.sentiments if adopted else before
-        risks_before = stage1.validator.structural_risks
-        # If the patched result is not adopted, the final tuples are Stage1's, and so is their risk.
-        risk_before = risk_vector(risks_before)
-        evaluation = EvaluationV1_1(
-            risk_before=risk_before,
-            risk_after=risk_vector(outcome.structural_risks) if adopted else risk_before,
-            # An override that was not adopted changed nothing.
-            override_applied=adopted and outcome.override_applied,
-            override_success=adopted and outcome.override_applied and outcome.override_success,
-            override_harm=adopted and outcome.override_applied and outcome.override_harm,
-        )
+        risks = stage1.validator.structural_risks
+        evaluation = _evaluation(risks, outcome, adopted=adopted)
         tuples_before = extract_tuples(before)
         tuples_after = tuples_before if final is before else extract_tuples(final)
         had_conflict = bool(conflicting_aspects(tuples_before))
         has_implicit = any(item.is_implicit and not item.is_backfilled for item in before)
         action = action_taken(stage1, outcome, adopted=adopted)
         turned_out = turned_out or OutcomeV1_3(by="risk", value=evaluation.episode_type)
-        about = risk_key(
-            ((risk.type, risk.severity) for risk in risks_before),
-            has_conflict=had_conflict,
-            has_implicit=has_implicit,
-        )
+        graded = ((risk.type, risk.severity) for risk in risks)
+        about = risk_key(graded, has_conflict=had_conflict, has_implicit=has_implicit)
         principle = self._catalogue.lookup(about, action, turned_out.value)
         snapshot = StageSnapshotV1_1(
             stage1=_snapshot(before, tuples_before, text), final=_snapshot(final, tuples_after, text)
         )
         return EpisodeDraftV1_3(
             outcome=turned_out,
-            error_category=error_categories(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
-            risk_type=risk_type_of(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
+            error_category=error_categories(risks, had_conflict=had_conflict, has_implicit=has_implicit),
+            risk_type=risk_type_of(risks, had_conflict=had_conflict, has_implicit=has_implicit),
             action_taken=action,
             input_signature=signature,
             case_summary=CaseSummaryV1_1(
                 target_aspect_type=next(iter(snapshot.stage1.aspects_norm), "") or IMPLICIT_TARGET,
-                symptom=symptom_of(risks_before, signature),
+                symptom=symptom_of(risks, signature),
                 rationale_summary=_rationale(stage1, action, moderator_summary),
             ),
             stage_snapshot=snapshot,
@@ -169,6 +157,19 @@ class EpisodeBuilder:
             text, signature, stage1, outcome, moderator_summary, provenance, turned_out=outcome_of(outcome.changes)
         )
         return draft.model_copy(update={"changes": tuple(changes)})
+
+
+def _evaluation(risks: Sequence[StructuralRisk], outcome: ReviewOutcome, *, adopted: bool) -> EvaluationV1_1:
+    # If the patched result is not adopted, the final tuples are Stage1's, and so is their risk.
+    before = risk_vector(risks)
+    is_overridden = adopted and outcome.override_applied
+    return EvaluationV1_1(
+        risk_before=before,
+        risk_after=risk_vector(outcome.structural_risks) if adopted else before,
+        override_applied=is_overridden,
+        override_success=is_overridden and outcome.override_success,
+        override_harm=is_overridden and outcome.override_harm,
+    )
 
 
 def answer_of(

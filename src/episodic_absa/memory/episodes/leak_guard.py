@@ -1,16 +1,19 @@
-"""Keeps text and gold out of the store: refuses forbidden keys, free text and runs of the sample's own words."""
+"""What may never enter a store: forbidden keys, open vocabulary, sentences as terms, runs of the review's text."""
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, get_args
 
+from pydantic import BaseModel
+
 from episodic_absa.errors import LeakageError
-from episodic_absa.language import ends_in_predicate, load_lexicon, norm
+from episodic_absa.language import ends_in_predicate, forms, norm
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
-from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodeDraftV1_3, VerdictV1_3
+from episodic_absa.store.additions import Guard
 from episodic_absa.store.uids import stored_uid
 from episodic_absa.vocabulary import (
     RISK_IDS,
@@ -154,8 +157,8 @@ def refuse_text_runs(draft: EpisodeDraftV1_3, text: str, language: Language) -> 
 
 @cache
 def _contrast_forms() -> frozenset[str]:
-    ko, en = load_lexicon().ko.contrast, load_lexicon().en.contrast
-    return frozenset((*ko.words, *ko.endings, *en.words))
+    places = (("ko", "contrast", "words"), ("ko", "contrast", "endings"), ("en", "contrast", "words"))
+    return frozenset(form for place in places for form in forms(*place))
 
 
 def _choices(words: tuple[str, ...]) -> str:
@@ -255,3 +258,40 @@ def _folded(string: str) -> str:
 def _runs(sequence: str | tuple[str, ...], length: int) -> frozenset[str | tuple[str, ...]]:
     """Return every run of that length."""
     return frozenset(sequence[start : start + length] for start in range(len(sequence) - length + 1))
+
+
+def store_guard(
+    catalogue: PrincipleCatalogue,
+    *,
+    actions: Collection[str] = get_args(ActionTaken),
+    context: Mapping[str, Collection[str]] | None = None,
+) -> Guard:
+    """Return what a store asks before it writes; it raises LeakageError.
+
+    Args:
+        catalogue: the principles that episodes may name.
+        actions: the words for what was done.
+        context: the keys that an episode may have beyond its signature, and the values of each.
+    """
+    known = {key: frozenset(values) for key, values in (context or {}).items()}
+
+    def refuse(value: BaseModel) -> None:
+        if isinstance(value, EpisodeDraftV1_3):
+            refuse_open_vocabulary(value, catalogue)
+            if value.action_taken not in actions:
+                raise _open_word("action_taken")
+            for key, word in value.context.items():
+                if key in FORBIDDEN_KEYS or word not in known.get(key, ()):
+                    raise _open_word("context")
+        elif isinstance(value, VerdictV1_3):
+            refuse_open_terms("aspect", () if value.aspect is None else (value.aspect,))
+        elif isinstance(value, AnswerV1_3):
+            refuse_open_terms("pairs", (pair.aspect for pair in value.pairs))
+
+    return refuse
+
+
+def _open_word(field: str) -> LeakageError:
+    return LeakageError(
+        f"{field} holds words outside the store's closed vocabulary; free text is never stored", field=field
+    )

@@ -11,8 +11,8 @@ from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.memory.injection.advisory_injection_gate import GateDecision
 from episodic_absa.memory.injection.prompt_slot import prompt_slot, shrink_to_cap
 from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleMetaV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import InjectionSkip, Language

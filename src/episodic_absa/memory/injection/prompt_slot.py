@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language, Strength
 

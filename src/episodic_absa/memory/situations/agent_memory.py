@@ -14,15 +14,15 @@ from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_cata
 from episodic_absa.memory.episodes.judged_episode import is_changed
 from episodic_absa.memory.memory_store import MemoryStore
 from episodic_absa.memory.retriever import Retriever
-from episodic_absa.memory.situations.situation import Situation
-from episodic_absa.memory.situations.situation_episode import (
+from episodic_absa.memory.situations.situation import (
     Action,
     Outcome,
+    Situation,
     risk_ids,
     signature_of,
     situation_episode,
 )
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import EpisodeType, Expects, Language
 

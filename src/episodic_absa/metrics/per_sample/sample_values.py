@@ -15,14 +15,7 @@ from episodic_absa.metrics.per_sample.pair_scores import (
     f1_overall,
     score_after_representative,
 )
-from episodic_absa.metrics.per_sample.structural_errors import (
-    Bucket,
-    bucket_of_judged,
-    count_polarity_errors,
-    judged_predictions,
-    leaves_risk,
-    pairs_conflict,
-)
+from episodic_absa.metrics.per_sample.structural_errors import Bucket, count_polarity_errors, pairs_conflict
 from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, Scorecard
 
 
@@ -57,9 +50,9 @@ class ScoredSample:
         return pairs(self.final)
 
     @cached_property
-    def predicted_before(self) -> Pairs:
-        """The pairs of the Stage1 tuples."""
-        return pairs(predictions(self.card, "stage1", count_backfilled=self._count_backfilled))
+    def before(self) -> Tuples:
+        """The Stage1 tuples that count as predictions."""
+        return predictions(self.card, "stage1", count_backfilled=self._count_backfilled)
 
     @cached_property
     def has_conflict(self) -> bool:
@@ -68,13 +61,42 @@ class ScoredSample:
 
     @cached_property
     def judged(self) -> tuple[JudgedSentiment, ...]:
-        """The grounding judgement of each predicted final tuple."""
-        return judged_predictions(self.card, count_backfilled=self._count_backfilled)
+        """The grounding judgement of each predicted final tuple, in order."""
+        # sentiments_judged has one entry per final tuple, in the same order; only the tuple has the backfill flag.
+        both = zip(self.card.final_tuples, self.card.sentiments_judged, strict=False)
+        return tuple(judged for final, judged in both if self._count_backfilled or not final.is_backfilled)
 
     @cached_property
     def bucket(self) -> Bucket:
-        """The grounding bucket."""
-        return bucket_of_judged(self.card, self.judged)
+        """The grounding bucket: that of the first predicted tuple."""
+        moderator = self.card.moderator
+        has_label = moderator is not None and moderator.applied_rules != ("Z",)
+        if not self.judged:
+            return "implicit" if has_label else "unsupported"
+        first = self.judged[0]
+        if not first.aspect_term:
+            return "implicit"
+        if not first.grounded:
+            return "implicit" if self.card.implicit_grounding_candidate and has_label else "explicit_failure"
+        return "explicit" if first.evidence_in_text else "unsupported"
+
+    @property
+    def leaves_risk(self) -> bool:
+        """Whether the final result still has a risk or a polarity conflict, or is unsupported."""
+        after = self.card.risk_after
+        return bool(after and after.tags) or self.has_conflict or self.bucket == "unsupported"
+
+    @property
+    def hallucinates(self) -> bool:
+        """Whether a predicted term does not occur in the text."""
+        return any(not judged.term_in_text for judged in self.judged)
+
+    @property
+    def delta_f1(self) -> float | None:
+        """Explicit F1 of the final tuples minus that of the Stage1 tuples; None without explicit gold."""
+        gold = self.gold or frozenset()
+        final, before = f1_explicit(self.predicted, gold), f1_explicit(pairs(self.before), gold)
+        return None if final is None or before is None else final - before
 
     def values(self) -> tuple[float | None, ...]:
         """Return the values of VALUE_METRICS."""
@@ -116,11 +138,6 @@ def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False
     return None if sample.gold is None or with_gold is None else with_gold(sample, sample.gold)
 
 
-def delta_f1(card: Scorecard, gold: Pairs, *, count_backfilled: bool) -> float | None:
-    """Return explicit F1 of the final tuples minus that of the Stage1 tuples; None without explicit gold."""
-    return _delta_f1(ScoredSample(card, count_backfilled=count_backfilled), gold)
-
-
 def delta_risk(card: Scorecard) -> int:
     """Return the severity sum after minus before; a negative value means that risk fell."""
     before, after = card.risk_before, card.risk_after
@@ -130,11 +147,6 @@ def delta_risk(card: Scorecard) -> int:
 def was_changed(card: Scorecard) -> bool:
     """Return whether the final pairs differ from the Stage1 pairs."""
     return card.stage_delta is not None and card.stage_delta.changed
-
-
-def _delta_f1(sample: ScoredSample, gold: Pairs) -> float | None:
-    final, before = f1_explicit(sample.predicted, gold), f1_explicit(sample.predicted_before, gold)
-    return None if final is None or before is None else final - before
 
 
 def _after_representative(sample: ScoredSample, gold: Pairs) -> float | None:
@@ -151,18 +163,16 @@ _WITH_GOLD: Final[Mapping[str, Callable[[ScoredSample, Pairs], float | None]]] =
     "tuple_f1_implicit": lambda sample, gold: f1_implicit(sample.predicted, gold),
     "tuple_f1_after_rep": _after_representative,
     "exact_match": lambda sample, gold: exact_match(sample.predicted, gold),
-    "delta_f1": _delta_f1,
+    "delta_f1": lambda sample, _: sample.delta_f1,
     "severe_polarity_error": lambda sample, gold: float(count_polarity_errors(sample.predicted, gold).wrong > 0),
 }
 _WITHOUT_GOLD: Final[Mapping[str, Callable[[ScoredSample], float | None]]] = {
     "polarity_conflict": lambda sample: float(sample.has_conflict),
     "unsupported": lambda sample: float(sample.bucket == "unsupported"),
-    "aspect_hallucination": lambda sample: float(any(not judgement.term_in_text for judgement in sample.judged)),
+    "aspect_hallucination": lambda sample: float(sample.hallucinates),
     "changed": lambda sample: float(was_changed(sample.card)),
     "delta_risk": lambda sample: float(delta_risk(sample.card)),
-    "outcome_residual_risk": lambda sample: float(
-        leaves_risk(sample.card, conflicts=sample.has_conflict, bucket=sample.bucket)
-    ),
+    "outcome_residual_risk": lambda sample: float(sample.leaves_risk),
     "validator_residual_risk": lambda sample: float(bool(sample.card.stage2_structural_risk)),
     "tokens_in": lambda sample: float(sample.card.usage.tokens_in),
     "tokens_out": lambda sample: float(sample.card.usage.tokens_out),

@@ -4,7 +4,6 @@ from episodic_absa.metrics.statistics.bootstrap import (
     RESAMPLES,
     SEED,
     bootstrap_intervals,
-    mean_interval,
     ratio_intervals,
 )
 from episodic_absa.metrics.statistics.claim_words import UnsupportedClaim, find_unsupported_claims
@@ -13,23 +12,37 @@ from episodic_absa.metrics.statistics.claims import (
     PROCESS_LABEL,
     ClaimLanguage,
     claim_label,
-    claim_sentence,
     few_reviews,
+    p_values_text,
     power_sentence,
 )
 from episodic_absa.metrics.statistics.comparison import PRIMARY, Comparison, compare
-from episodic_absa.metrics.statistics.confidence_sequence import look_at
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
-from episodic_absa.metrics.statistics.power import FEWEST_REVIEWS, detectable_difference, required_n, reviews_for
+from episodic_absa.metrics.statistics.power import (
+    ALPHA,
+    FEWEST_ORDERS,
+    FEWEST_REVIEWS,
+    POWER,
+    Design,
+    Variances,
+    detectable_effect,
+    needed_reviews,
+    orders_for,
+    power_of,
+)
+from episodic_absa.metrics.statistics.random_draws import RandomDraws
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
 
 __all__ = [
+    "ALPHA",
+    "FEWEST_ORDERS",
     "FEWEST_REVIEWS",
     "NO_VARIATION",
+    "POWER",
     "PRIMARY",
     "PROCESS_LABEL",
     "RESAMPLES",
@@ -38,27 +51,29 @@ __all__ = [
     "Claim",
     "ClaimLanguage",
     "Comparison",
+    "Design",
     "McNemar",
     "PairedDifference",
+    "RandomDraws",
     "UnsupportedClaim",
+    "Variances",
     "Verdict",
     "bootstrap_intervals",
     "claim_label",
-    "claim_sentence",
     "compare",
-    "detectable_difference",
+    "detectable_effect",
     "few_reviews",
     "find_unsupported_claims",
     "holm",
     "interval_text",
-    "look_at",
-    "mean_interval",
+    "needed_reviews",
+    "orders_for",
     "p_equals",
     "p_text",
+    "p_values_text",
+    "power_of",
     "power_sentence",
     "ratio_intervals",
-    "required_n",
-    "reviews_for",
     "signed",
     "verdict_sentence",
 ]

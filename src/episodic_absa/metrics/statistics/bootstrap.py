@@ -1,8 +1,8 @@
-"""95 % percentile bootstrap intervals of means and ratios. Reviews are resampled with replacement."""
+"""95 % percentile bootstrap intervals of one condition: means and ratios. Reviews are drawn with replacement."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from episodic_absa.metrics.statistics.random_draws import RandomDraws
@@ -22,45 +22,19 @@ _DRAWN_AT_ONCE: Final = 2**17
 Interval = tuple[float, float]
 
 
-def mean_interval(
-    values_by_uid: Mapping[str, float], *, resamples: int = RESAMPLES, seed: int = SEED
-) -> Interval | None:
-    """Return the bootstrap interval of one condition's mean.
-
-    Args:
-        values_by_uid: one value per review; average the seeds of a review first.
-        resamples: number of bootstrap resamples.
-        seed: seed of the random draws; equal seeds give equal intervals on every machine.
-
-    Returns:
-        The lower and the upper bound; None for fewer than two reviews or for values without variation.
-    """
-    # Sorted by uid, so that the order of lines in a file does not change the interval.
-    values = [values_by_uid[uid] for uid in sorted(values_by_uid)]
-    return bootstrap_intervals([values], resamples=resamples, seed=seed)[0]
-
-
 def bootstrap_intervals(
     samples: Sequence[Sequence[float]], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[Interval | None, ...]:
-    """Return one interval per list of values; None for a list without variation.
+    """Return one interval per list of values, one per review; None for a list without variation.
 
-    Lists of equal length share their random draws. An interval depends only on its own values and the seed.
+    Lists of equal length share their random draws. An interval depends only on its own values and the seed, which
+    gives equal intervals on every machine.
     """
-    by_size: dict[int, list[int]] = {}
-    for index, values in enumerate(samples):
-        if has_spread(values):
-            by_size.setdefault(len(values), []).append(index)
-    intervals: list[Interval | None] = [None] * len(samples)
-    for n, indexes in by_size.items():
-        computed = _intervals([samples[index] for index in indexes], n, resamples, seed)
-        for index, interval in zip(indexes, computed, strict=True):
-            intervals[index] = interval
-    return tuple(intervals)
+    return ratio_intervals([[(value, 1) for value in values] for values in samples], resamples=resamples, seed=seed)
 
 
 def ratio_intervals(
-    samples: Sequence[Sequence[tuple[int, int]]], *, resamples: int = RESAMPLES, seed: int = SEED
+    samples: Sequence[Sequence[tuple[float, int]]], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[Interval | None, ...]:
     """Return one interval per list for a ratio of sums, such as a micro F1.
 
@@ -74,11 +48,11 @@ def ratio_intervals(
     """
     by_size: dict[int, list[int]] = {}
     for index, counts in enumerate(samples):
-        if len({numerator / denominator for numerator, denominator in counts}) > 1:
+        if has_spread([above / below for above, below in counts]):
             by_size.setdefault(len(counts), []).append(index)
     intervals: list[Interval | None] = [None] * len(samples)
     for indexes in by_size.values():
-        computed = _ratio_intervals([samples[index] for index in indexes], resamples, seed)
+        computed = _intervals([samples[index] for index in indexes], resamples, seed)
         for index, interval in zip(indexes, computed, strict=True):
             intervals[index] = interval
     return tuple(intervals)
@@ -89,23 +63,19 @@ def rows_at_once(n: int) -> int:
     return max(2, _DRAWN_AT_ONCE // n // 2 * 2)
 
 
-def _intervals(samples: Sequence[Sequence[float]], n: int, resamples: int, seed: int) -> list[Interval]:
+def _intervals(samples: Sequence[Sequence[tuple[float, int]]], resamples: int, seed: int) -> list[Interval]:
     import numpy as np
 
-    units, per_one = zip(*(to_units(values) for values in samples), strict=True)
-    sums = _resampled_sums(np.column_stack(units), resamples, seed)
-    low, high = (np.quantile(sums, _TAILS, axis=0) / (n * np.asarray(per_one))).round(FINEST_DIGITS)
-    return list(zip(low.tolist(), high.tolist(), strict=True))
-
-
-def _ratio_intervals(samples: Sequence[Sequence[tuple[int, int]]], resamples: int, seed: int) -> list[Interval]:
-    import numpy as np
-
-    # One row per review, two columns per list.
-    counts = np.hstack([np.asarray(sample, dtype=np.float64) for sample in samples])
-    sums = _resampled_sums(counts, resamples, seed)
-    low, high = np.quantile(sums[:, ::2] / sums[:, 1::2], _TAILS, axis=0).round(FINEST_DIGITS)
-    return list(zip(low.tolist(), high.tolist(), strict=True))
+    # Two columns per list, a row per review; numerators in whole units.
+    columns, scales = [], []
+    for sample in samples:
+        above, below = np.asarray(sample, dtype=np.float64).T
+        units, per_one = to_units(above)
+        columns += [units, below]
+        scales.append(per_one)
+    sums = _resampled_sums(np.column_stack(columns), resamples, seed)
+    bounds = np.quantile(sums[:, ::2] / sums[:, 1::2], _TAILS, axis=0) / np.asarray(scales)
+    return [(low, high) for low, high in bounds.round(FINEST_DIGITS).T.tolist()]
 
 
 def _resampled_sums(units: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:

@@ -1,8 +1,7 @@
 """The paired comparison of two conditions by review and order. Every difference is A minus B."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil, sqrt
-from statistics import NormalDist
+from math import ceil, log, log1p
 from typing import Final, NamedTuple
 
 from episodic_absa.metrics.definitions import definition_of
@@ -11,12 +10,13 @@ from episodic_absa.metrics.per_sample.sample_values import MICRO_RECALL, PAIRED_
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar, mcnemar
-from episodic_absa.metrics.statistics.paired.assessment import Assessment, assess
+from episodic_absa.metrics.statistics.paired.assessment import assess
 from episodic_absa.metrics.statistics.paired.cells import PairedCells
 from episodic_absa.metrics.statistics.paired.difference import PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT, equivalence_of
+from episodic_absa.metrics.statistics.paired.evidence import Evidence
 from episodic_absa.metrics.statistics.pairing import PairedMetric, PairedSamples, by_uid_and_seed, pair_samples
-from episodic_absa.metrics.statistics.power import POWER, detectable_difference, reviews_for
+from episodic_absa.metrics.statistics.power import ALPHA, FEWEST_ORDERS, Design, detectable_effect, orders_for
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_of
 from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
@@ -102,7 +102,7 @@ def compare(
     )
     paired = {metric: samples.of(metric) for metric in sorted(PAIRED_METRICS, key=lambda metric: metric != primary)}
     measure = _Measure(
-        is_random=any(row.cells is not None and row.cells.varies_by_order for row in paired.values()),
+        is_random=any(row.varies_by_order for row in paired.values()),
         grows=_grows(cards_a) or _grows(cards_b),
         smallest_effect=smallest_effect,
         same_by_construction=same_by_construction,
@@ -117,7 +117,7 @@ def compare(
     described = [measure.with_failed(row, *samples.with_failed(row.metric)) for row in described]
     metrics, matched = _corrected(described, paired, _mcnemar(samples))
     fell = next(row for row in metrics if row.metric == MICRO_RECALL)
-    if fell.claim != "none" and not fell.favours_a:
+    if not fell.doubt and not fell.favours_a:
         metrics = tuple(row.model_copy(update={"recall_worse": True}) for row in metrics)
     orders_run = max(len({order for _, order, _ in samples.keys}), 1)
     return Comparison(a=name_a, b=name_b, metrics=metrics, mcnemar=matched, orders_run=orders_run)
@@ -147,7 +147,7 @@ class _Measure(NamedTuple):
     resamples: int
     seed: int
 
-    def assess(self, tables: Mapping[str, PairedCells]) -> dict[str, Assessment]:
+    def assess(self, tables: Mapping[str, PairedCells]) -> dict[str, Evidence]:
         """Return what the statistics say about every metric with a pair."""
         assessed = assess(
             list(tables.values()),
@@ -159,104 +159,74 @@ class _Measure(NamedTuple):
         return dict(zip(tables, assessed, strict=True))
 
     def describe(
-        self, metric: str, paired: PairedMetric, assessed: Assessment | None, *, is_primary: bool
+        self, metric: str, paired: PairedMetric, evidence: Evidence | None, *, is_primary: bool
     ) -> PairedDifference:
-        kind = definition_of(metric).kind
-        counts = {
-            "metric": metric,
-            "kind": kind,
-            "n_pairs": paired.n_pairs,
-            "unpaired_a": paired.unpaired_a,
-            "unpaired_b": paired.unpaired_b,
-            "mean_a": paired.mean_a,
-            "mean_b": paired.mean_b,
-            "smallest_effect": self.smallest_effect,
-            "is_primary": is_primary,
-            "same_by_construction": self.same_by_construction,
-            "grows": self.grows,
-        }
-        if assessed is None or paired.cells is None:
-            nothing = dict.fromkeys(("difference", "ci_low", "ci_high", "p_value", "dz"))
-            return PairedDifference.model_validate(
-                {**counts, **nothing, "n_uids": 0, "orders_n": 0, "variation": False}
-            )
-        differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.net_of_reviews.tolist())
-        found = PairedDifference.model_validate(
-            {
-                **counts,
-                **_numbers(assessed),
-                "orders_n": paired.cells.orders_n,
-                "differing_n": differing,
-            }
+        found = evidence or Evidence(n_uids=0, orders_n=0, difference=None, grows=self.grows)
+        row = PairedDifference(
+            **found.model_dump(),
+            metric=metric,
+            kind=definition_of(metric).kind,
+            n_pairs=paired.n_pairs,
+            unpaired_a=paired.unpaired_a,
+            unpaired_b=paired.unpaired_b,
+            mean_a=paired.mean_a,
+            mean_b=paired.mean_b,
+            dz=found.difference / found.sd if found.sd and found.difference is not None else None,
+            variation=found.sd is not None,
+            smallest_effect=self.smallest_effect,
+            is_primary=is_primary,
+            same_by_construction=self.same_by_construction,
         )
-        return found if kind != "outcome" else self._against_smallest(found, assessed)
+        if paired.cells is None:
+            return row
+        differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.net_of_reviews.tolist())
+        row = row.model_copy(update={"differing_n": differing})
+        if row.sd is not None:
+            design = Design(row.n_uids, row.orders_n, row.grows)
+            row = row.model_copy(update={"detectable": detectable_effect(row.variances, design, room=row.room)})
+        return row if row.kind != "outcome" else self._against_smallest(row)
 
     def with_failed(self, row: PairedDifference, failed_n: int, tables: tuple[PairedCells, ...]) -> PairedDifference:
         """Return the difference with the bounds that failed samples leave, if any failed."""
         if not tables:
             return row.model_copy(update={"failed_n": failed_n})
         against, favouring = self.assess(dict(zip(("against", "for"), tables, strict=True))).values()
-        low, high = (assessed.interval for assessed in (against, favouring))
         update: dict[str, object] = {
             "failed_n": failed_n,
-            "failed_low": low.low if low else against.difference,
-            "failed_high": high.high if high else favouring.difference,
+            "failed_low": against.difference if against.ci_low is None else against.ci_low,
+            "failed_high": favouring.difference if favouring.ci_high is None else favouring.ci_high,
         }
-        inner = (low.low90 if low else against.difference, high.high90 if high else favouring.difference)
-        if row.equivalence == "no_larger_effect" and max(map(abs, inner)) >= self.smallest_effect:
+        inner = (
+            against.difference if against.ci90_low is None else against.ci90_low,
+            favouring.difference if favouring.ci90_high is None else favouring.ci90_high,
+        )
+        if row.equivalence == "no_larger_effect" and max(abs(bound or 0.0) for bound in inner) >= self.smallest_effect:
             update["equivalence"] = "undecided"
         return row.model_copy(update=update)
 
-    def _against_smallest(self, row: PairedDifference, assessed: Assessment) -> PairedDifference:
+    def _against_smallest(self, row: PairedDifference) -> PairedDifference:
         """Return the difference of an outcome with what the smallest effect of interest asks of it."""
-        effect, needed = self.smallest_effect, None
-        if not row.is_primary:
-            needed = None
-        elif row.sd is not None:
-            needed = reviews_for(effect, row.sd, row.orders_variance)
-        elif not row.difference:
-            # All differences are equal: enough equal reviews bound the share that differs.
-            needed = ceil(3 / effect)
-        equivalence = equivalence_of(assessed.interval, effect, n=row.n_uids, differing=row.differing_n)
-        if row.hangs_on_few_orders and equivalence is not None:
+        effect, n = self.smallest_effect, row.n_uids
+        equivalence = equivalence_of(row.ci90_low, row.ci90_high, effect, n=n, differing=row.differing_n)
+        if row.has_few_orders and equivalence is not None:
             # So few orders bound no effect: another order may have another one.
             equivalence = "undecided"
-        update = {"needed_n": needed if needed and needed > row.n_uids else None, "equivalence": equivalence}
-        return row.model_copy(update=update)
-
-
-def _numbers(assessed: Assessment) -> dict[str, object]:
-    interval, test, n = assessed.interval, assessed.test, assessed.n
-    sd = sqrt(assessed.parts.reviews * n) if interval else None
-    return {
-        "n_uids": n,
-        "difference": assessed.difference,
-        "ci_low": interval.low if interval else None,
-        "ci_high": interval.high if interval else None,
-        "ci90_low": interval.low90 if interval else None,
-        "ci90_high": interval.high90 if interval else None,
-        "method": interval.method if interval else "percentile",
-        "p_value": test.p_value if test else None,
-        "p_exact": bool(test and test.is_exact),
-        "p_orders": assessed.p_orders,
-        "unseen_reviews": assessed.unseen_reviews,
-        "unseen_orders": assessed.unseen_orders,
-        "dz": assessed.difference / sd if sd else None,
-        "variation": sd is not None,
-        "sd": sd,
-        "orders_variance": assessed.parts.orders_alone,
-        "detectable": _detectable(assessed, sd),
-    }
-
-
-def _detectable(assessed: Assessment, sd: float | None) -> float | None:
-    interval = assessed.interval
-    if interval is None or not sd:
-        return None
-    if assessed.orders_n == 1:
-        return detectable_difference(assessed.n, sd)
-    # With few orders the interval is wider than the normal approximation says.
-    return (interval.high - interval.low) / 2 + NormalDist().inv_cdf(POWER) * assessed.standard_error
+        row = row.model_copy(update={"equivalence": equivalence})
+        if not row.is_primary:
+            return row
+        orders = FEWEST_ORDERS if row.has_few_orders else 1
+        if row.grows and row.excludes_zero:
+            orders = orders_for(row.difference or 0.0)
+        # Without a difference enough equal reviews bound the share of those that differ.
+        needed: int | None = (
+            ceil(log(ALPHA) / log1p(-min(effect, 1 - 1e-9))) if row.sd is None else row.reviews_of_these_orders(effect)
+        )
+        return row.model_copy(
+            update={
+                "needed_orders": orders if orders > row.orders_n else None,
+                "needed_n": needed if needed and needed > n else None,
+            }
+        )
 
 
 def _mcnemar(samples: PairedSamples) -> McNemar | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Final
@@ -47,6 +47,15 @@ class PairedMetric:
     mean_b: float | None = None
     differing: bytes = b""
     """The differences that are not 0 and where they are, up to the sign: metrics with equal ones make one test."""
+    varies_by_order: bool = False
+    """Whether the difference of some review changes with the order."""
+
+    def with_merged(self, groups: Sequence[int]) -> PairedMetric:
+        """Return the metric with a column per group of equal orders; the figures stay those of all orders."""
+        cells = self.cells
+        return replace(
+            self, cells=cells and cells.merged(groups), varies_by_order=bool(cells and cells.varies_by_order)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +92,7 @@ class PairedSamples:
     uid_codes: NDArray[np.int64]
     """A number per uid, in ascending order of uid."""
     orders: NDArray[np.int64]
-    """A number per different order; orders in which every sample ended alike have the same."""
+    """The order of each pair."""
     alike: Mapping[int, int]
     """For every order the first one in which every sample ended alike."""
 
@@ -122,9 +131,10 @@ class PairedSamples:
             return PairedMetric(0)
         places = _Places(self.uid_codes[known], self.orders[known])
         if metric not in MICRO_METRICS:
-            return _mean_metric(places, a[known, column], b[known, column], n_pairs, _largest(metric))
-        shares = [_micro_shares(metric, side[known, column:]) for side in (a, b)]
-        return _ratio_metric(places, shares, n_pairs)
+            paired = _mean_metric(places, a[known, column], b[known, column], n_pairs, _largest(metric))
+        else:
+            paired = _ratio_metric(places, [_micro_shares(metric, side[known, column:]) for side in (a, b)], n_pairs)
+        return paired.with_merged([self.alike[order] for order in places.orders])
 
     def values_by_uid(self, metric: str) -> tuple[dict[str, tuple[float, ...]], dict[str, tuple[float, ...]]]:
         """Return the values of a metric of VALUE_METRICS under A and under B, by uid; one per paired sample."""
@@ -176,7 +186,7 @@ def pair_samples(
     codes = {uid: code for code, uid in enumerate(dict.fromkeys(uid for uid, _, _ in keys))}
     uid_codes = np.array([codes[uid] for uid, _, _ in keys], dtype=np.int64)
     alike = _alike(keys, np.hstack([a.values, b.values])) if alike is None else alike
-    orders = np.array([alike[order] for _, order, _ in keys], dtype=np.int64)
+    orders = np.array([order for _, order, _ in keys], dtype=np.int64)
     return PairedSamples(keys, a, b, uid_codes, orders, alike)
 
 
@@ -239,7 +249,8 @@ class _Places:
 
         self._uid_codes, rows = np.unique(uid_codes, return_inverse=True)
         self._orders, columns = np.unique(orders, return_inverse=True)
-        self.shape = len(self._uid_codes), len(self._orders)
+        self.orders: list[int] = self._orders.tolist()
+        self.shape = len(self._uid_codes), len(self.orders)
         self._cells = rows * self.shape[1] + columns
 
     def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

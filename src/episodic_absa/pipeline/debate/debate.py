@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from episodic_absa.pipeline.asking import Asking, first_error
 from episodic_absa.pipeline.debate.recorded_debate import recorded_summary, recorded_turn
-from episodic_absa.pipeline.debate.speakers import PERSONAS, TARGETS_SPEAKER
+from episodic_absa.pipeline.debate.speakers import PERSONAS
 from episodic_absa.pipeline.decision.claims import (
     Claim,
     Ruling,
@@ -39,17 +39,13 @@ class Debate:
 
     Each speaker is asked what only it can witness: EPM judges the targets without seeing Stage1's polarities, TAN names
     the targets without seeing Stage1's, CJ sees the pairs and lists those that are wrong. From the second round on they
-    see the claims of the round before. A speaker or a judge whose answer cannot be read is silent. With `targets_only`
-    TAN alone is asked.
+    see the claims of the round before. A speaker or a judge whose answer cannot be read is silent.
     """
 
-    def __init__(self, settings: PipelineSettings, slot_name: str, *, targets_only: bool = False) -> None:
+    def __init__(self, settings: PipelineSettings, slot_name: str) -> None:
         self._settings = settings.debate
         self._slot_name = slot_name
-        self._targets_only = targets_only
-        self._order = tuple(
-            speaker for speaker in settings.debate.order if speaker == TARGETS_SPEAKER or not targets_only
-        )
+        self._order = settings.debate.order
 
     async def run(self, first: FirstAnalysis, slot: MemorySlot | None, asking: Asking) -> Debated:
         """Return the debate about a first analysis; `slot` is the memory to show, or None.
@@ -76,10 +72,8 @@ class Debate:
             rounds.append(DebateRound(round_index=index, turns=tuple(recorded)))
             last = [claim for turn in turns for claim in turn]
             claims += last
-        summary, ruling = DebateSummary(), Ruling()
-        if not self._targets_only:
-            spoken = [turn for debate_round in rounds for turn in debate_round.turns]
-            summary, ruling = await self._ask_judge(first, claims, spoken, slot, asking)
+        spoken = [turn for debate_round in rounds for turn in debate_round.turns]
+        summary, ruling = await self._ask_judge(first, claims, spoken, slot, asking)
         personas = tuple(PERSONAS[speaker] for speaker in self._order)
         record = DebateOutput(topic=TOPIC, personas=personas, rounds=tuple(rounds), summary=summary)
         return Debated((*claims, *ruling.claims), record)

@@ -11,5 +11,3 @@ PERSONAS: Final[dict[Speaker, Persona]] = {
     "cj": Persona(name="CJ", role="Consistency Judge", goal="see that the tuples fit each other and the sentence"),
 }
 """Who speaks, as the prompts introduce them."""
-TARGETS_SPEAKER: Final[Speaker] = "tan"
-"""The speaker that is asked where only targets are at stake."""

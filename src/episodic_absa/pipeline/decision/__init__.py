@@ -1,36 +1,33 @@
-"""Adoption, the moderator and the final result."""
+"""The decision: candidates, their witnesses, one probability, one threshold; and the label."""
 
 from episodic_absa.pipeline.decision.applied_changes import apply_changes
-from episodic_absa.pipeline.decision.change_decision import decide_again, decide_changes, settle
-from episodic_absa.pipeline.decision.change_rules import SHIPPED_RULES, AdoptionRules, adopt, load_adoption_rules
-from episodic_absa.pipeline.decision.changes import ProposedChange, Reader, changes_of
+from episodic_absa.pipeline.decision.candidates import Candidate, ReaderVoice, gather
+from episodic_absa.pipeline.decision.changes import PairChange, changes_of
 from episodic_absa.pipeline.decision.claims import Claim, claims_of_cj, claims_of_epm, claims_of_tan, ruling_of
-from episodic_absa.pipeline.decision.pair_label import moderated_label, whole_text_label
-from episodic_absa.pipeline.decision.quotes import lies_at_home, words_in_text
-from episodic_absa.pipeline.decision.witnesses import WITNESSES, ReaderThresholds, hear
+from episodic_absa.pipeline.decision.pair_label import moderated_label
+from episodic_absa.pipeline.decision.quotes import words_in_text
+from episodic_absa.pipeline.decision.weighing import choose, probability, weigh
+from episodic_absa.pipeline.decision.weights import SHIPPED_WEIGHTS, DecisionWeights, WeightSet, load_decision_weights
 
 __all__ = [
-    "SHIPPED_RULES",
-    "WITNESSES",
-    "AdoptionRules",
+    "SHIPPED_WEIGHTS",
+    "Candidate",
     "Claim",
-    "ProposedChange",
-    "Reader",
-    "ReaderThresholds",
-    "adopt",
+    "DecisionWeights",
+    "PairChange",
+    "ReaderVoice",
+    "WeightSet",
     "apply_changes",
     "changes_of",
+    "choose",
     "claims_of_cj",
     "claims_of_epm",
     "claims_of_tan",
-    "decide_again",
-    "decide_changes",
-    "hear",
-    "lies_at_home",
-    "load_adoption_rules",
+    "gather",
+    "load_decision_weights",
     "moderated_label",
+    "probability",
     "ruling_of",
-    "settle",
-    "whole_text_label",
+    "weigh",
     "words_in_text",
 ]

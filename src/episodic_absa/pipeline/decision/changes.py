@@ -1,126 +1,133 @@
-"""Collects the changes that anyone asks for: each edit of a Stage1 pair and each added pair, once."""
+"""The changes of Stage1's pairs that decided candidates amount to, and why each is in or out, in words."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
-from episodic_absa.language import norm_key
-from episodic_absa.pipeline.decision.claims import Claim
-from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis, first_place
-from episodic_absa.schemas.absa import Span
-from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
-from episodic_absa.vocabulary import POLARITIES, ChangeKind, Language, Polarity
+from episodic_absa.language import norm
+from episodic_absa.schemas.absa import Change
+from episodic_absa.schemas.run_files.adoption import PatchLogEntry
+from episodic_absa.schemas.run_files.candidate_record import (
+    AGENTS,
+    CandidateReason,
+    CandidateRecord,
+    DecisionRecord,
+    Stance,
+    WitnessName,
+)
+from episodic_absa.vocabulary import ChangeKind, Polarity
 
-MOST_CHANGES: Final = 999
-"""A change id has three digits; an answer that asks for more changes is cut in text order."""
-_KIND_ORDER: Final[tuple[ChangeKind, ...]] = ("flip", "drop", "add")
+REASON_WORDS: Final[dict[CandidateReason, str]] = {
+    "likely": "it is likely enough",
+    "undoubted": "at most one agent doubts the first analysis",
+    "unlikely": "it is not likely enough",
+    "one_agent": "one agent alone names it",
+    "not_in_text": "the text does not hold the term",
+    "other_polarity": "another polarity of the term is likelier",
+    "overlaps": "a likelier term stands at the same place",
+}
+WITNESS_WORDS: Final[dict[WitnessName, str]] = {
+    "stage1": "Stage1",
+    "epm": "EPM",
+    "tan": "TAN",
+    "cj": "CJ",
+    "judge": "judge",
+    "review": "Stage2",
+    "reader": "reader",
+    "memory": "memory",
+}
+_LONGEST_REASON: Final = 400
+_LONGEST_NAME: Final = 80
+_LONGEST_QUOTE: Final = 60
 
 
-class Reader(Protocol):
-    """Reads a text for one term without having seen any answer of a model."""
-
-    def view(self, text: str, language: Language, term: str) -> ReaderView | None:
-        """Return what the reader makes of a term; None if it cannot read the language or the term."""
-        ...
-
-    def reads(self, language: Language) -> bool:
-        """Return whether the reader knows a language."""
-        ...
-
-    def pairs(self, text: str, language: Language) -> tuple[ReaderPair, ...]:
-        """Return the pairs that the reader finds by itself."""
-        ...
-
-
-class ProposedChange(NamedTuple):
-    """One change that somebody asks for."""
+class PairChange(NamedTuple):
+    """One edit of one Stage1 pair, or one added pair: proposed, made, or both."""
 
     change_id: str
     kind: ChangeKind
-    aspect_term: str
-    """The Stage1 term, or the term to add in the words of the text."""
-    from_polarity: Polarity | None = None
-    to_polarity: Polarity | None = None
-    """None for a drop, and for a flip or an added pair for which nobody gives a polarity."""
-    to_span: Span | None = None
-    """Where an added term stands; None if the text does not hold it."""
-    is_polarity_of_reader: bool = False
-    """Whether the reader alone gives an added pair its polarity; no prompt shows such a pair."""
+    from_polarity: Polarity | None
+    to_polarity: Polarity | None
+    """None for a drop."""
+    candidate: CandidateRecord
+    """The pair that comes or goes."""
+    is_proposed: bool
+    """Whether an agent of the model asks for it; otherwise the reader alone does."""
+    is_made: bool
+
+    @property
+    def aspect_term(self) -> str:
+        """The term of the pair."""
+        return self.candidate.aspect_term
 
 
-def changes_of(
-    claims: Iterable[Claim], first: FirstAnalysis, *, reader: Reader | None = None
-) -> tuple[ProposedChange, ...]:
-    """Return every distinct change that at least one claim asks for, numbered in text order.
-
-    Args:
-        claims: what debate and Stage2 ask for.
-        first: the pairs of Stage1 and their text.
-        reader: gives an added term its polarity where no claim does; None: such a term stays without.
-    """
-    edits: dict[ProposedChange, None] = {}
-    added: dict[str, list[Claim]] = {}
-    for claim in claims:
-        held = first.polarities(claim.term)
-        edits.update(dict.fromkeys(_edits(claim, held)))
-        if _asks_to_add(claim, held):
-            added.setdefault(norm_key(claim.term, first.text), []).append(claim)
-    for asking in added.values():
-        edits.update(dict.fromkeys(_added_pairs(asking, first, reader)))
-    ordered = sorted(edits, key=lambda change: _text_order(change, first))[:MOST_CHANGES]
-    return tuple(change._replace(change_id=f"chg_{number:03d}") for number, change in enumerate(ordered, start=1))
+def changes_of(candidates: Sequence[CandidateRecord]) -> tuple[PairChange, ...]:
+    """Return every change that was made or that an agent of the model proposed, numbered in text order."""
+    by_term: dict[str, list[CandidateRecord]] = {}
+    for candidate in candidates:
+        by_term.setdefault(norm(candidate.aspect_term), []).append(candidate)
+    found = (change for candidate in candidates for change in _change(candidate, by_term))
+    return tuple(change._replace(change_id=f"chg_{number:03d}") for number, change in enumerate(found, start=1))
 
 
-def _edits(claim: Claim, held: Sequence[Polarity]) -> Iterator[ProposedChange]:
-    """Yield the edits of Stage1 pairs that a claim asks for."""
-    for polarity in held:
-        if claim.of_polarity not in (None, polarity):
-            continue
-        if claim.is_target is False:
-            yield ProposedChange("", "drop", claim.term, polarity)
-        elif claim.flips_without_polarity or (_is_flip(claim) and claim.polarity != polarity):
-            yield ProposedChange("", "flip", claim.term, polarity, claim.polarity)
-
-
-def _is_flip(claim: Claim) -> bool:
-    # Stage2 adds a pair to a held term: that is an added pair, and its conflict with Stage1 refuses it.
-    return claim.polarity is not None and not (claim.who == "review" and claim.is_target)
-
-
-def _asks_to_add(claim: Claim, held: Sequence[Polarity]) -> bool:
-    if claim.is_target is False:
-        return False
-    if held:
-        return claim.who == "review" and claim.is_target is True and claim.polarity not in (None, *held)
-    return bool(claim.is_target) or claim.polarity is not None
-
-
-def _added_pairs(asking: Sequence[Claim], first: FirstAnalysis, reader: Reader | None) -> Iterator[ProposedChange]:
-    """Yield the added pairs of one term: one per polarity that somebody gives, else one with the reader's."""
-    span = first_place(asking[0].term, first.text)
-    term = first.text[span.start : span.end] if span else asking[0].term
-    given = dict.fromkeys(claim.polarity for claim in asking if claim.polarity is not None)
-    if given:
-        for polarity in given:
-            yield ProposedChange("", "add", term, to_polarity=polarity, to_span=span)
+def _change(candidate: CandidateRecord, by_term: dict[str, list[CandidateRecord]]) -> Iterator[PairChange]:
+    of_term = by_term[norm(candidate.aspect_term)]
+    held = [other for other in of_term if other.is_of_stage1]
+    if candidate.is_of_stage1:
+        rivals = [other for other in of_term if not other.is_of_stage1]
+        is_turned = candidate is held[0] and any(rival.is_in for rival in rivals)
+        turning = {who for rival in rivals for who in rival.who("for")}
+        deniers = candidate.who("against") & frozenset(AGENTS)
+        is_made = not candidate.is_in and not is_turned
+        if is_made or deniers - turning:
+            yield PairChange("", "drop", candidate.polarity, None, candidate, bool(deniers), is_made)
         return
-    view = reader.view(first.text, first.language, term) if reader and span else None
-    if view is None:
-        yield ProposedChange("", "add", term, to_span=span)
-    else:
-        yield ProposedChange("", "add", term, to_polarity=view.polarity, to_span=span, is_polarity_of_reader=True)
+    is_proposed = bool(candidate.who("for") & frozenset(AGENTS))
+    if candidate.is_in or is_proposed:
+        kind: ChangeKind = "flip" if held else "add"
+        before = held[0].polarity if held else None
+        yield PairChange("", kind, before, candidate.polarity, candidate, is_proposed, candidate.is_in)
 
 
-def _text_order(change: ProposedChange, first: FirstAnalysis) -> tuple[bool, int, str, int, int, int]:
-    place = change.to_span if change.kind == "add" else first.span(change.aspect_term)
-    return (
-        place is None,  # implicit opinions and terms that the text does not hold come last
-        place.start if place else 0,
-        change.aspect_term,
-        _KIND_ORDER.index(change.kind),
-        _rank(change.from_polarity),
-        _rank(change.to_polarity),
+def explained(changes: Iterable[PairChange], decision: DecisionRecord, *, made: bool) -> tuple[Change, ...]:
+    """Return the changes that were made, or those that were not, each with its reason in words."""
+    return tuple(
+        Change(change_id=change.change_id, reasoning=_in_words(change, decision)[:_LONGEST_REASON])
+        for change in changes
+        if change.is_made is made
     )
 
 
-def _rank(polarity: Polarity | None) -> int:
-    return -1 if polarity is None else POLARITIES.index(polarity)
+def patch_log_of(changes: Iterable[PairChange]) -> tuple[PatchLogEntry, ...]:
+    """Return what became of every change that the model proposed; what the reader alone changed stands apart."""
+    return tuple(
+        PatchLogEntry(
+            step="proposal",
+            what=change.kind,
+            change_id=change.change_id,
+            aspect_term=change.aspect_term,
+            applied=change.is_made,
+            reason="" if change.is_made else change.candidate.reason,
+            polarity=change.to_polarity if change.is_made else None,
+        )
+        for change in changes
+        if change.is_proposed
+    )
+
+
+def _in_words(change: PairChange, decision: DecisionRecord) -> str:
+    candidate = change.candidate
+    term = candidate.aspect_term[:_LONGEST_NAME] or "(implicit)"
+    polarities = " to ".join(filter(None, (change.from_polarity, change.to_polarity)))
+    voices = "; ".join(f"{stance}: {_voices(candidate, stance)}" for stance in ("for", "against"))
+    reason = REASON_WORDS[candidate.reason]
+    return f"{change.kind} {term} {polarities}: p {candidate.p:.2f} of {decision.tau:.2f}, {reason}; {voices}"
+
+
+def _voices(candidate: CandidateRecord, stance: Stance) -> str:
+    words = []
+    for witness in candidate.witnesses:
+        if witness.stance == stance:
+            stated = f" {witness.p:.2f}" if witness.p is not None else ""
+            quoted = f' "{witness.quote[:_LONGEST_QUOTE]}"' if witness.quote else ""
+            words.append(WITNESS_WORDS[witness.who] + stated + quoted)
+    return ", ".join(words) or "nobody"

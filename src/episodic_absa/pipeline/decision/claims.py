@@ -14,7 +14,7 @@ from episodic_absa.schemas.answers import (
     TargetsAnswer,
     WrongPairsAnswer,
 )
-from episodic_absa.schemas.run_files.change_record import WitnessName
+from episodic_absa.schemas.run_files.candidate_record import WitnessName
 from episodic_absa.vocabulary import Polarity
 
 

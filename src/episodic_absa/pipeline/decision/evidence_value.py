@@ -3,35 +3,36 @@
 from collections.abc import Sequence
 
 from episodic_absa.memory.episodes.episode_builder import mean_confidence
-from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk, risk_vector
+from episodic_absa.schemas.absa import SentimentItem, StructuralRisk, risk_vector
 from episodic_absa.schemas.run_files.adoption import Adoption, EvComponents
 
 
 def reported_adoption(
-    stage1: Stage1Result,
-    sentiments: Sequence[SentimentItem],
+    before: Sequence[SentimentItem],
+    after: Sequence[SentimentItem],
+    risks_before: Sequence[StructuralRisk],
     risks_after: Sequence[StructuralRisk],
     *,
     adopted: bool,
-    is_verdict_applied: bool,
+    is_proposal_made: bool,
     weights: tuple[float, float, float, float],
 ) -> Adoption:
-    """Return whether a change was adopted, with the evidence value of the result.
+    """Return whether the result differs from Stage1's, with its evidence value.
 
     Args:
-        stage1: the first analysis.
-        sentiments: of the final result.
+        before: Stage1's pairs, with their probabilities.
+        after: the pairs of the final result, with theirs.
+        risks_before: the risks of Stage1.
         risks_after: the risks of the final result.
-        adopted: whether any change was adopted.
-        is_verdict_applied: whether a verdict of Stage2 asked for an adopted change.
+        adopted: whether any change was made.
+        is_proposal_made: whether a change was made that the model proposed.
         weights: of debate support, resolved risk, grounding, and the most that confidence may add.
     """
-    risks_before = stage1.validator.structural_risks
-    gain = mean_confidence(sentiments) - mean_confidence(stage1.atsa.sentiments)
+    gain = mean_confidence(after) - mean_confidence(before)
     parts = EvComponents(
-        debate_support=int(adopted),
-        validator_resolved=int(bool(risks_before) and is_verdict_applied and _is_safer(risks_after, risks_before)),
-        grounding=int(not _names_target(stage1.atsa.sentiments) and _names_target(sentiments)),
+        debate_support=int(is_proposal_made),
+        validator_resolved=int(bool(risks_before) and is_proposal_made and _is_safer(risks_after, risks_before)),
+        grounding=int(not _names_target(before) and _names_target(after)),
         confidence_gain=round(max(0.0, 0.5 * gain), 6),
     )
     for_support, for_resolved, for_grounding, most_for_gain = weights

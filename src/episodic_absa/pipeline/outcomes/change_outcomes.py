@@ -1,34 +1,28 @@
 """What the reader says about every change after it was decided: confirmed, contradicted or open."""
 
 from collections.abc import Sequence
+from typing import Final
 
-from episodic_absa.pipeline.decision.change_rules import SURE_READER
-from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.decision.changes import PairChange
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
-from episodic_absa.schemas.run_files.change_record import ChangeRecord, Witness
-from episodic_absa.vocabulary import Language, Outcome
+from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
+from episodic_absa.vocabulary import Outcome
+
+SURE_READER: Final = 0.9
+"""From this probability on the reader's word on a change counts as an outcome."""
 
 
-def outcomes_by_reader(
-    changes: Sequence[ChangeRecord], reader: Reader | None, text: str, language: Language
-) -> tuple[ChangeOutcomeV1_2, ...]:
+def outcomes_by_reader(changes: Sequence[PairChange]) -> tuple[ChangeOutcomeV1_2, ...]:
     """Return the outcome of every change, in their order.
 
-    A refused change has an outcome, too: whether it would have been right. Nearly all changes against which the reader
-    is sure are refused; without them memory would never hear that such a change is wrong.
-
-    Args:
-        changes: the decided changes with their witnesses.
-        reader: None leaves every change open.
-        text: the NFC text of the sample.
-        language: the language of the text.
+    A refused change has an outcome, too: whether it would have been right.
     """
     outcomes = []
     for change in changes:
-        outcome = _outcome(change, reader, text, language)
+        outcome = _outcome(change)
         outcomes.append(
             ChangeOutcomeV1_2(
-                adopted=change.adopted,
+                adopted=change.is_made,
                 kind=change.kind,
                 outcome=outcome,
                 outcome_by=None if outcome == "open" else "reader",
@@ -37,25 +31,25 @@ def outcomes_by_reader(
     return tuple(outcomes)
 
 
-def _outcome(change: ChangeRecord, reader: Reader | None, text: str, language: Language) -> Outcome:
-    witness = next((witness for witness in change.witnesses if witness.who == "reader"), None)
-    if witness is None or witness.stance == "silent" or not _is_sure(change, witness, reader, text, language):
+def with_outcomes(
+    decision: DecisionRecord, changes: Sequence[PairChange], outcomes: Sequence[ChangeOutcomeV1_2]
+) -> DecisionRecord:
+    """Return the decision with the outcome of each change at its candidate."""
+    of_candidate = {id(change.candidate): outcome for change, outcome in zip(changes, outcomes, strict=True)}
+    candidates = (
+        candidate.model_copy(update={"outcome": turned_out.outcome, "outcome_by": turned_out.outcome_by})
+        if (turned_out := of_candidate.get(id(candidate))) is not None
+        else candidate
+        for candidate in decision.candidates
+    )
+    return decision.model_copy(update={"candidates": tuple(candidates)})
+
+
+def _outcome(change: PairChange) -> Outcome:
+    stated = [witness.p for witness in change.candidate.witnesses if witness.who == "reader" and witness.p is not None]
+    if not stated:
         return "open"
-    return "confirmed" if witness.stance == "for" else "contradicted"
-
-
-def _is_sure(change: ChangeRecord, witness: Witness, reader: Reader | None, text: str, language: Language) -> bool:
-    """Return whether the reader's stance is sure.
-
-    About a target the stance itself is: between its thresholds the reader is silent. About a polarity the reader must
-    be as sure as one that blocks a change.
-    """
-    if change.kind == "flip":
-        return (witness.p or 0.0) >= SURE_READER
-    if change.kind == "add" and witness.stance == "for":
-        # The witness records the product of both probabilities; that of the polarity alone is asked for again.
-        if reader is None:
-            return False
-        view = reader.view(text, language, change.aspect_term)
-        return view is not None and view.p_polarity >= SURE_READER
-    return True
+    p = 1.0 - stated[0] if change.kind == "drop" else stated[0]
+    if p >= SURE_READER:
+        return "confirmed"
+    return "contradicted" if p <= 1.0 - SURE_READER else "open"

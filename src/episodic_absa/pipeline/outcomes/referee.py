@@ -1,21 +1,22 @@
 """The referee: one ask that compares Stage1's pairs with the changed ones, without saying who made which."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decision.applied_changes import apply_changes
-from episodic_absa.pipeline.decision.change_rules import AdoptionRules, adopt
+from episodic_absa.pipeline.decision.changes import PairChange
+from episodic_absa.pipeline.decision.weights import WeightSet
 from episodic_absa.pipeline.shown_values import shown_pairs
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result
 from episodic_absa.schemas.answers import Choice, RefereeAnswer
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.schemas.role_inputs import ListedPair, RefereeInputs
-from episodic_absa.schemas.run_files.change_record import ChangeReason, ChangeRecord, Witness
+from episodic_absa.schemas.run_files.candidate_record import CandidateReason
 from episodic_absa.vocabulary import Language, Outcome
 
-_FOR_WANT_OF_WITNESSES: Final[tuple[ChangeReason, ...]] = ("no_judge_nor_two_speakers", "score_too_low")
+_FOR_WANT_OF_WITNESSES: Final[tuple[CandidateReason, ...]] = ("unlikely", "likely", "undoubted", "one_agent")
 
 
 class RefereeQuestion(NamedTuple):
@@ -28,43 +29,30 @@ class RefereeQuestion(NamedTuple):
     change_ids: frozenset[str]
 
 
-def referee_question(
-    stage1: Stage1Result, changes: Sequence[ChangeRecord], rules: AdoptionRules
-) -> RefereeQuestion | None:
+def referee_question(stage1: Stage1Result, changes: Sequence[PairChange], weights: WeightSet) -> RefereeQuestion | None:
     """Return what the referee is asked about a sample; None if there is nothing to ask.
 
-    The question is about the adopted changes, or, if there are none, about the narrowly refused ones. A pair whose
+    The question is about the made changes, or, if there are none, about the narrowly refused ones. A pair whose
     polarity only the reader gives stands in no prompt, so the referee does not judge it.
     """
-    shown = [change for change in changes if change.aspect_term and not change.is_polarity_of_reader]
-    asked = [change for change in shown if change.adopted] or [
-        change for change in shown if is_narrowly_refused(change, rules)
+    shown = [change for change in changes if change.aspect_term and change.is_proposed]
+    shown = [change for change in shown if not change.candidate.is_polarity_of_reader]
+    asked = [change for change in shown if change.is_made] or [
+        change for change in shown if is_narrowly_refused(change, weights)
     ]
     if not asked:
         return None
-    adopted = [change.model_copy(update={"adopted": True}) for change in asked]
-    before, (_, after) = stage1.atsa.sentiments, apply_changes(stage1, adopted)
+    before, (_, after) = stage1.atsa.sentiments, apply_changes(stage1, asked)
     if set(shown_pairs(before)) == set(shown_pairs(after)):
         return None
     return RefereeQuestion(before, after, frozenset(change.change_id for change in asked))
 
 
-def is_narrowly_refused(change: ChangeRecord, rules: AdoptionRules) -> bool:
-    """Return whether two witnesses are for a refused change and one more would have had it adopted."""
-    if change.adopted or change.reason not in _FOR_WANT_OF_WITNESSES:
+def is_narrowly_refused(change: PairChange, weights: WeightSet) -> bool:
+    """Return whether a change that the model proposed is out although the probability of its pair is in doubt."""
+    if change.is_made or change.candidate.reason not in _FOR_WANT_OF_WITNESSES:
         return False
-    if sum(witness.stance == "for" for witness in change.witnesses) < 2:
-        return False
-    return any(adopt(change, witnesses, rules).adopted for witnesses in _with_one_more(change))
-
-
-def _with_one_more(change: ChangeRecord) -> Iterator[list[Witness]]:
-    for place, silent in enumerate(change.witnesses):
-        # The reader is never asked again: what it has not said it does not know.
-        if silent.stance == "silent" and silent.who != "reader":
-            witnesses = list(change.witnesses)
-            witnesses[place] = silent.model_copy(update={"stance": "for"})
-            yield witnesses
+    return weights.unsure_from <= change.candidate.p <= weights.unsure_to
 
 
 def stage1_stands_first(uid: str) -> bool:
@@ -87,7 +75,7 @@ async def ask_referee(question: RefereeQuestion, uid: str, text: str, language: 
 
 def with_referee(
     outcomes: Sequence[ChangeOutcomeV1_2],
-    changes: Sequence[ChangeRecord],
+    changes: Sequence[PairChange],
     question: RefereeQuestion,
     said: Outcome,
 ) -> tuple[ChangeOutcomeV1_2, ...]:

@@ -11,14 +11,23 @@ from typing import Final, NamedTuple
 
 from episodic_absa.language import nearest_occurrence
 from episodic_absa.pipeline.result_views.aspects import Aspect
-from episodic_absa.vocabulary import Polarity, SentenceLabel
+from episodic_absa.vocabulary import Polarity, ResultLabel
 
-_SIGN: Final[dict[SentenceLabel, str]] = {"positive": "+", "negative": "\N{MINUS SIGN}", "neutral": "○", "mixed": "±"}
-_COLOUR: Final[dict[SentenceLabel, str]] = {
+_SIGN: Final[dict[ResultLabel, str]] = {
+    "positive": "+",
+    "negative": "\N{MINUS SIGN}",
+    "neutral": "○",
+    "mixed": "±",
+    "none": "–",
+    "": "–",
+}
+_COLOUR: Final[dict[ResultLabel, str]] = {
     "positive": "46,160,67",
     "negative": "218,54,51",
     "neutral": "140,140,140",
     "mixed": "163,113,247",
+    "none": "140,140,140",
+    "": "140,140,140",
 }
 _BOX: Final = "white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.7;max-width:60em"
 
@@ -30,14 +39,14 @@ class _Mark(NamedTuple):
     is_term: bool
 
 
-def marked_text(text: str, label: SentenceLabel, aspects: Sequence[Aspect]) -> str:
+def marked_text(text: str, label: ResultLabel, aspects: Sequence[Aspect]) -> str:
     """Return the review with its terms and evidence marked, and below it the label and the list of aspects."""
     body = "".join(_segments(text, list(_marks(text, aspects))))
     rows = "".join(f"<li>{_row(aspect)}</li>" for aspect in aspects)
     aspect_list = f'<ul style="margin:0.3em 0;padding-left:1.4em">{rows}</ul>' if rows else ""
     return (
         f'<div class="episodic-absa"><div dir="auto" style="{_BOX}">{body}</div>'
-        f'<div style="margin-top:0.4em">label: {_chip(label, label)}</div>{aspect_list}</div>'
+        f'<div style="margin-top:0.4em">label: {_chip(label, label or "not read")}</div>{aspect_list}</div>'
     )
 
 
@@ -74,6 +83,6 @@ def _row(aspect: Aspect) -> str:
     return f"<bdi>{term}</bdi> {_chip(aspect.polarity, aspect.polarity)} {aspect.confidence:.2f}<bdi>{evidence}</bdi>"
 
 
-def _chip(label: SentenceLabel, words: str) -> str:
+def _chip(label: ResultLabel, words: str) -> str:
     style = f"background:rgba({_COLOUR[label]},0.3);border-radius:3px;padding:0 0.3em"
     return f'<span style="{style}">{_SIGN[label]} {words}</span>'

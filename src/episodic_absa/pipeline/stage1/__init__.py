@@ -4,11 +4,9 @@ from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis, is_pair
 from episodic_absa.pipeline.stage1.joint_votes import majority
 from episodic_absa.pipeline.stage1.named_pairs import pairs_of, targets_of
 from episodic_absa.pipeline.stage1.named_terms import TermMap, overlapping_term
-from episodic_absa.pipeline.stage1.pair_confidence import UNKNOWN, with_confidence
 from episodic_absa.pipeline.stage1.risks import remaining_risks, risks_of
 
 __all__ = [
-    "UNKNOWN",
     "FirstAnalysis",
     "TermMap",
     "is_pair",
@@ -18,5 +16,4 @@ __all__ = [
     "remaining_risks",
     "risks_of",
     "targets_of",
-    "with_confidence",
 ]

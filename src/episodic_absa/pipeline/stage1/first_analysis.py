@@ -23,6 +23,8 @@ class FirstAnalysis:
     unmatched_terms: tuple[str, ...] = ()
     """Terms of judgements that neither match a target nor occur in the text."""
     polarity_counts: PolarityCounts = NOTHING_READ
+    is_readers_own: bool = False
+    """Whether no model was asked: the pairs are the reader's."""
 
     @cached_property
     def pairs(self) -> tuple[SentimentItem, ...]:

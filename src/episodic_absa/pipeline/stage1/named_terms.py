@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.language import load_lexicon, norm, norm_key, read_polarity
+from episodic_absa.language import norm, norm_key, read_polarity, synonyms_of
 from episodic_absa.vocabulary import Polarity
 
 _NON_WORD = re.compile(r"\W+")
@@ -26,7 +26,7 @@ class TermMap:
             if term:
                 self._by_key.setdefault(self._key(term), term)
         for term in aspect_terms:
-            for synonym in _synonyms_of(term):
+            for synonym in synonyms_of(term):
                 self._by_key.setdefault(self._key(synonym), term)
 
     def find(self, name: str | None) -> str | None:
@@ -97,9 +97,3 @@ def _is_within(part: str, whole: str) -> bool:
     if not _LATIN_WORDS.fullmatch(part):
         return part in whole
     return re.search(rf"(?<![{_LATIN}]){re.escape(part)}(?:e?s)?(?![{_LATIN}])", whole) is not None
-
-
-def _synonyms_of(term: str) -> tuple[str, ...]:
-    """Return the synonyms that the lexicon lists for a term, without the term itself."""
-    key = norm_key(term)
-    return tuple(word for group in load_lexicon().synonyms if key in group for word in group if word != key)

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
+from episodic_absa.backends.embedded import answer_of
 from episodic_absa.pipeline.asking import Asking
-from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.shown_values import Context, shown_pairs
 from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.stage1.joint_votes import ask_for_pairs
 from episodic_absa.pipeline.stage1.named_pairs import pairs_of, targets_of
-from episodic_absa.pipeline.stage1.pair_confidence import with_confidence
 from episodic_absa.pipeline.stage1.risks import risks_of
+from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas.absa import SentimentItem, Stage1Ate, Stage1Atsa, Stage1Result, ValidatorOutput
-from episodic_absa.schemas.answers import JudgementsAnswer, Pair, RisksAnswer, TermsAnswer
+from episodic_absa.schemas.answers import JointAnswer, JudgementsAnswer, Pair, RisksAnswer, TermsAnswer
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
 from episodic_absa.vocabulary import Language
@@ -24,7 +24,7 @@ class Stage1:
     """
 
     def __init__(
-        self, settings: PipelineSettings, allowlist: frozenset[str] = frozenset(), reader: Reader | None = None
+        self, settings: PipelineSettings, allowlist: frozenset[str] = frozenset(), reader: TextReader | None = None
     ) -> None:
         self._settings = settings
         self._allowlist = allowlist
@@ -42,10 +42,22 @@ class Stage1:
             named = await ask_for_pairs(text, language, asking, self._settings)
             targets = self._targets([pair.term for pair in named], text, language)
         read = pairs_of(named, targets.aspects, text)
-        sentiments = tuple(with_confidence(item, text, language, self._reader) for item in read.sentiments)
+        sentiments = tuple(self._with_confidence(item, text, language) for item in read.sentiments)
         validator = await self._validated(text, language, targets, sentiments, asking)
         result = Stage1Result(ate=targets, atsa=Stage1Atsa(sentiments=sentiments), validator=validator)
         return FirstAnalysis(text, language, result, read.unmatched_terms, read.polarity_counts)
+
+    def read(self, text: str, language: Language) -> FirstAnalysis:
+        """Return the reader's own analysis: no model is asked, and nobody names risks."""
+        named: Sequence[Pair] = ()
+        if self._reader is not None:
+            answer = answer_of(AteInputs(text=text, language=language), JointAnswer, self._reader)
+            named = JointAnswer.model_validate(answer.model_dump()).pairs
+        targets = self._targets([pair.term for pair in named], text, language)
+        read = pairs_of(named, targets.aspects, text)
+        sentiments = tuple(self._with_confidence(item, text, language) for item in read.sentiments)
+        result = Stage1Result(ate=targets, atsa=Stage1Atsa(sentiments=sentiments), validator=ValidatorOutput())
+        return FirstAnalysis(text, language, result, is_readers_own=True)
 
     async def _read_apart(self, text: str, language: Language, asking: Asking) -> tuple[Stage1Ate, Sequence[Pair]]:
         answer = await asking.ask("ate", AteInputs(text=text, language=language), [("text", text)], TermsAnswer)
@@ -69,3 +81,13 @@ class Stage1:
         context: Context = [("text", text), ("pairs", shown_pairs(sentiments))]
         answer = await asking.ask_witness("validator", inputs, context, RisksAnswer)
         return risks_of(answer or RisksAnswer(risks=()), text, language, target_n=len(targets.aspects))
+
+    def _with_confidence(self, item: SentimentItem, text: str, language: Language) -> SentimentItem:
+        known = readers_p(item, text, language, self._reader)
+        return item if known is None else item.model_copy(update={"confidence": known})
+
+
+def readers_p(item: SentimentItem, text: str, language: Language, reader: TextReader | None) -> float | None:
+    """Return how likely the reader holds a pair to be right; None if it cannot say anything."""
+    view = reader.view(text, language, item.aspect_term) if reader and item.aspect_term else None
+    return None if view is None or item.polarity is None else view.p_of(item.polarity)

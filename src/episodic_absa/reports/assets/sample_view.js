@@ -170,19 +170,16 @@ function edit([op, term, polarity, value, evidence, confidence], language) {
   ];
 }
 
-/** What an adaptive pipeline asks again, and why. */
-function lookLine([look, stakes]) {
-  return el("p", {}, el("b", {}, say("second look ", "재검토 ")), inWords("look", look),
-    stakes.length ? [": ", joined(stakes.map((stake) => [inWords("stake", stake), " ", code(stake)]), "; ")] : null);
-}
+/** How far an adaptive pipeline asked, and why. */
+const reachLine = (reach) => el("p", {}, el("b", {}, say("asked ", "질문 범위 ")), inWords("reach", reach));
 
 function debateSection({ analysis }, { language }) {
-  const { debate, look } = analysis;
-  if (!debate) return [look ? lookLine(look) : null, none(say("no debate", "토론 없음"))];
+  const { debate, reach } = analysis;
+  if (!debate) return [reach ? reachLine(reach) : null, none(say("no debate", "토론 없음"))];
   const edits = (list) => (list.length ? joined(list.map((fields) => edit(fields, language)), "; ") : say("no edit", "수정 없음"));
   const name = (speaker, round) => [inWords("speaker", speaker), round > 1 ? ` (${round}) ` : " "];
   return [
-    look ? lookLine(look) : null,
+    reach ? reachLine(reach) : null,
     el("ul", { class: "plain" },
       debate.turns.map(([round, speaker, list]) => el("li", {}, el("b", {}, name(speaker, round)), edits(list))),
       el("li", {}, el("b", {}, say("judge ", "판정자 ")), edits(debate.patch), debate.label ? [say(" · sentence ", " · 문장 "), polarityMark(debate.label)] : null)),
@@ -191,7 +188,7 @@ function debateSection({ analysis }, { language }) {
 }
 
 /** Only seed rules have an override gate. */
-const stage2Title = (samples) => (samples.every(({ sample }) => sample.analysis.changes)
+const stage2Title = (samples) => (samples.every(({ sample }) => sample.analysis.candidates)
   ? say("Stage2 verdicts", "Stage2 판정") : say("Stage2 verdicts and override", "Stage2 판정과 오버라이드"));
 
 function fateOf(accepted, why) {
@@ -224,27 +221,33 @@ function verdictSection({ analysis }, { language }) {
   ];
 }
 
-/** The witnesses of one stance, each with its quote or, for the reader, its probability. */
+/** The witnesses of one stance, each with its probability and its quote, as far as it states them. */
 function witnessesOf(witnesses, stance, language) {
-  const named = witnesses.filter(([, taken]) => taken === stance).map(([who, , quote, isAtHome, p]) => [
-    inWords("witness", who), quote ? [" “", quoted(quote, language), "”", isAtHome ? say(" (at home)", " (같은 절)") : null] : null,
-    p === null ? null : el("span", { class: "confidence" }, number(p))]);
+  const named = witnesses.filter(([, taken]) => taken === stance).map(([who, , quote, p]) => [
+    inWords("witness", who), p === null ? null : el("span", { class: "confidence" }, number(p)),
+    quote ? [" “", quoted(quote, language), "”"] : null]);
   return named.length ? joined(named, "; ") : "–";
 }
 
-/** Rules v3 decide every change by its own witnesses. */
-function changesSection({ analysis }, { language }) {
-  const { changes } = analysis;
-  if (!changes) return none(say("seed rules decide about all changes together", "seed 규칙은 모든 변경을 함께 결정합니다"));
-  if (!changes.length) return none(say("nobody asks for a change", "아무도 변경을 요청하지 않았습니다"));
-  return table([say("change", "변경"), say("aspect", "속성"), say("decision", "결정"), say("for", "찬성"), say("against", "반대")], changes.map(
-    ([kind, term, from, to, toTerm, isAdopted, reason, witnesses]) => [
-      el("span", {}, code(kind), from ? [" ", polarityMark(from)] : null, to ? [" → ", polarityMark(to)] : null,
-        toTerm ? [" → ", quoted(toTerm, language)] : null),
-      termOf(term, language),
-      isAdopted ? el("b", {}, say("adopted", "채택")) : el("span", {}, inWords("change", reason), " ", code(reason)),
-      el("span", {}, witnessesOf(witnesses, "for", language)),
-      el("span", {}, witnessesOf(witnesses, "against", language))]));
+const fateOfPair = (isOfStage1, isIn) => (isIn
+  ? el("b", {}, isOfStage1 ? say("kept", "유지") : say("added", "추가"))
+  : el("span", {}, isOfStage1 ? say("dropped", "삭제") : say("left out", "제외")));
+
+/** Rules v3 weigh every pair that anybody named. */
+function candidatesSection({ analysis }, { language }) {
+  const { candidates, tau } = analysis;
+  if (!candidates) return none(say("seed rules weigh no candidates", "seed 규칙은 후보를 저울질하지 않습니다"));
+  if (!candidates.length) return none(say("nobody names a pair", "제시된 쌍이 없습니다"));
+  return [
+    el("p", { class: "num" }, say(`in from p ${number(tau)} on`, `p ${number(tau)}부터 채택`)),
+    table([say("pair", "쌍"), "p", say("decision", "결정"), say("for", "찬성"), say("against", "반대")], candidates.map(
+      ([term, polarity, p, isOfStage1, isIn, reason, witnesses]) => [
+        el("span", {}, termOf(term, language), " ", polarityMark(polarity)),
+        number(p),
+        el("span", {}, fateOfPair(isOfStage1, isIn), ": ", inWords("candidate", reason), " ", code(reason)),
+        el("span", {}, witnessesOf(witnesses, "for", language)),
+        el("span", {}, witnessesOf(witnesses, "against", language))])),
+  ];
 }
 
 /** The parts of the evidence value as a stacked bar, with the threshold. */
@@ -300,9 +303,9 @@ const SECTIONS = [
   { title: ["Stage1, final, gold", "Stage1, 최종, 정답"], body: resultSection, content: ({ analysis }) => [analysis.s1, analysis.final, analysis.labels] },
   { title: ["Risks", "위험"], body: risksSection, content: ({ analysis }) => [analysis.risks, analysis.severity] },
   { title: ["Memory and gates", "메모리와 게이트"], body: memorySection, content: ({ memory }) => memory },
-  { title: ["Debate", "토론"], body: debateSection, content: ({ analysis }) => [analysis.debate, analysis.look] },
+  { title: ["Debate", "토론"], body: debateSection, content: ({ analysis }) => [analysis.debate, analysis.reach] },
   { title: stage2Title, body: verdictSection, content: ({ analysis }) => [analysis.reviews, analysis.patches, analysis.overrides] },
-  { title: ["Changes", "변경"], body: changesSection, content: ({ analysis }) => analysis.changes, applies: ({ analysis }) => Boolean(analysis.changes) },
+  { title: ["Candidates", "후보"], body: candidatesSection, content: ({ analysis }) => analysis.candidates, applies: ({ analysis }) => Boolean(analysis.candidates) },
   { title: ["Adoption and moderator", "채택과 조정자"], body: adoptionSection, content: ({ analysis }) => [analysis.adoption, analysis.moderator] },
   { title: ["Calls", "호출"], body: costSection, content: ({ cost }) => cost, quiet: true },
 ];

@@ -25,34 +25,23 @@ const WORDS = {
     low_signal: ["the signals for a change are too weak", "변경의 근거가 약합니다"],
     ev_below_threshold: ["the evidence value is too low", "근거 값이 기준보다 낮습니다"],
   },
-  change: {
-    one_witness: ["fewer than two witnesses are for it", "찬성하는 증인이 둘보다 적습니다"],
-    no_judge_nor_two_speakers: ["a flip needs the judge or two speakers", "극성 반전에는 판정자나 발언자 두 명이 필요합니다"],
-    sure_reader_against: ["the reader is sure of the opposite", "판독기가 반대를 확신합니다"],
-    creates_conflict: ["the aspect would have two polarities", "속성의 극성이 둘이 됩니다"],
+  candidate: {
+    likely: ["it is likely enough", "가능성이 충분합니다"],
+    undoubted: ["at most one agent doubts the first analysis", "첫 분석을 의심하는 에이전트가 하나 이하입니다"],
+    unlikely: ["it is not likely enough", "가능성이 충분하지 않습니다"],
+    one_agent: ["one agent alone names it", "한 에이전트만 제시했습니다"],
     not_in_text: ["the text does not hold the term", "본문에 없는 용어입니다"],
-    no_polarity: ["nobody says which polarity it should be", "어떤 극성이어야 하는지 아무도 말하지 않습니다"],
-    score_too_low: ["these witnesses do not suffice", "증인이 충분하지 않습니다"],
-    outweighed: ["another change of the same pair is stronger", "같은 쌍의 다른 변경이 더 강합니다"],
+    other_polarity: ["another polarity of the term is likelier", "용어의 다른 극성이 더 그럴듯합니다"],
+    overlaps: ["a likelier term stands at the same place", "같은 자리에 더 그럴듯한 용어가 있습니다"],
   },
-  witness: { review: ["Stage2", "Stage2"], epm: ["EPM", "EPM"], tan: ["TAN", "TAN"], cj: ["CJ", "CJ"], judge: ["judge", "판정자"], validator: ["validator", "검증기"], reader: ["reader", "판독기"] },
-  look: {
-    none: ["nothing is at stake", "다시 볼 쟁점이 없습니다"],
-    targets: ["only the targets", "대상만 다시 묻습니다"],
-    whole: ["everything", "전부 다시 묻습니다"],
+  witness: {
+    stage1: ["Stage1", "Stage1"], epm: ["EPM", "EPM"], tan: ["TAN", "TAN"], cj: ["CJ", "CJ"], judge: ["judge", "판정자"],
+    review: ["Stage2", "Stage2"], reader: ["reader", "판독기"], memory: ["memory", "메모리"],
   },
-  stake: {
-    conflict: ["an aspect has two polarities", "한 속성의 극성이 둘입니다"],
-    doubted_polarity: ["the reader is sure of another polarity", "판독기가 다른 극성을 확신합니다"],
-    doubted_target: ["the reader holds a term to be no target", "판독기가 대상이 아니라고 보는 용어가 있습니다"],
-    missed_target: ["the reader names a target that Stage1 lacks", "Stage1에 없는 대상을 판독기가 찾았습니다"],
-    validator: ["the validator names a risk", "검증기가 위험을 보고했습니다"],
-    alignment: ["Stage1 named terms that the text does not hold", "Stage1이 본문에 없는 용어를 제시했습니다"],
-    explicit_grounding_failure: ["every term that Stage1 dropped is missing in the text", "Stage1이 버린 용어가 모두 본문에 없습니다"],
-    neutral_only: ["no sentiment is positive or negative", "긍정이나 부정인 감성이 없습니다"],
-    structure: ["a clause with an aspect has a cue of negation, contrast or irony", "속성이 있는 절에 부정, 대조, 반어 표지가 있습니다"],
-    reader_disagrees: ["the reader gives an aspect another polarity", "판독기가 속성의 극성을 다르게 봅니다"],
-    unsure: ["the confidence of a pair is low", "확신도가 낮은 쌍이 있습니다"],
+  reach: {
+    reader: ["the reader alone: none of its pairs is in doubt", "판독기만: 의심스러운 쌍이 없습니다"],
+    stage1: ["Stage1: after it no pair is in doubt", "Stage1까지: 그 뒤 의심스러운 쌍이 없습니다"],
+    full: ["everybody: a pair is in doubt", "모두: 의심스러운 쌍이 있습니다"],
   },
   override: {
     max_one_override_per_sample: ["the sample already has an override", "이 샘플에는 이미 오버라이드가 있습니다"],
@@ -102,7 +91,7 @@ const WORDS = {
   verdict: { aspect: ["aspect", "속성"], sentiment: ["sentiment", "감성"] },
   source: {
     stage1: ["Stage1", "Stage1"], stage2: ["Stage2", "Stage2"], validator: ["the validator", "검증기"], judge: ["the judge", "판정자"],
-    merged: ["both stages", "두 단계"], pairs: ["the final pairs", "최종 쌍"],
+    merged: ["both stages", "두 단계"], pairs: ["the final pairs", "최종 쌍"], reader: ["the reader", "판독기"],
   },
   step: {
     proposal: ["proposal", "제안"], judge_drop: ["judge drop", "판정자의 삭제"], anchor_guard: ["anchor guard", "용어 보호"],

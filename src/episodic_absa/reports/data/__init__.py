@@ -1,22 +1,29 @@
 """Builds the values a report shows from the files of a run."""
 
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView, ScoreView
-from episodic_absa.reports.data.report_data import CellSample, Explorer, ExplorerCell, IndexRow, ReportData, ReviewEntry
-from episodic_absa.reports.data.report_samples import SampleReader, index_row
+from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView
+from episodic_absa.reports.data.report_data import (
+    Arm,
+    Arms,
+    CellSample,
+    Explorer,
+    ExplorerCell,
+    ReportData,
+    ReviewEntry,
+    ReviewFacts,
+)
+from episodic_absa.reports.data.report_samples import SampleReader
 
 __all__ = [
-    "Bilingual",
+    "Arm",
+    "Arms",
     "CellSample",
     "CostOfSample",
     "CostPoint",
     "CostView",
     "Explorer",
     "ExplorerCell",
-    "IndexRow",
     "ReportData",
     "ReviewEntry",
+    "ReviewFacts",
     "SampleReader",
-    "ScoreView",
-    "index_row",
 ]

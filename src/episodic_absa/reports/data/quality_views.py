@@ -1,17 +1,10 @@
-"""What a report shows about quality beyond the metric tables: quality over cost, errors, languages and domains."""
+"""Quality over cost, the error taxonomy, and quality by language and domain, as report.json holds them."""
 
 from typing import Literal
 
 from episodic_absa.metrics.per_sample.pair_errors import PairError
+from episodic_absa.reports.tables.table import Score
 from episodic_absa.schemas.frozen_model import FrozenModel
-
-
-class ScoreView(FrozenModel):
-    """A score with its 95 % interval over reviews."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 class CostOfSample(FrozenModel):
@@ -37,8 +30,8 @@ class CostPoint(FrozenModel):
     reviews: int
     """The n of the scores: successful reviews with explicit gold."""
     cost: CostOfSample
-    micro: ScoreView
-    macro: ScoreView
+    micro: Score
+    macro: Score
     stage1_cost: CostOfSample | None
     """None if traces do not show the calls of every sample."""
     stage1_micro: float | None
@@ -91,7 +84,7 @@ class GroupValue(FrozenModel):
 
     reviews: int
     """The n of `score`: successful reviews with explicit gold."""
-    score: ScoreView
+    score: Score
     micro: float | None
     exact_match: float | None
 

@@ -1,6 +1,6 @@
 """Builds the report's picture of quality over cost, one point per condition."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -9,10 +9,12 @@ from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, v
 from episodic_absa.metrics.per_sample.sample_values import MICRO_F1
 from episodic_absa.metrics.quality import micro_counts
 from episodic_absa.metrics.statistics.bootstrap import ratio_intervals
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView, ScoreView
+from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.data.metric_tables import PRIMARY, Groups, Intervals
+from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView
 from episodic_absa.reports.data.report_data import ConditionCard
-from episodic_absa.reports.data.report_samples import CellSamples, StageUsage
-from episodic_absa.reports.data.report_tables import PRIMARY, Groups, Intervals
+from episodic_absa.reports.data.report_samples import CellSamples
+from episodic_absa.reports.tables.table import Score, Table, column
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 
 _USAGE: Final = ("calls", "tokens_in", "tokens_out")
@@ -44,14 +46,39 @@ def cost_view(
                 cost=CostOfSample(
                     **{name: of_card.get(name) or 0.0 for name in _USAGE}, cost_usd=of_card.get("cost_usd")
                 ),
-                micro=ScoreView(value=of_card[MICRO_F1], low=low, high=high),
-                macro=ScoreView(value=of_card.get(PRIMARY), low=macro_low, high=macro_high),
+                micro=Score(of_card[MICRO_F1], low, high),
+                macro=Score(of_card.get(PRIMARY), macro_low, macro_high),
                 stage1_cost=_stage1_cost(groups[card.name], samples[card.name]),
                 stage1_micro=of_card.get(f"{MICRO_F1}_s1"),
                 stage1_macro=of_card.get(f"{PRIMARY}_s1"),
             )
         )
     return CostView(axis="tokens" if any(point.cost.tokens for point in points) else "calls", points=tuple(points))
+
+
+def cost_table(view: CostView) -> Table:
+    """Return quality over cost as a table."""
+    columns = (
+        column("condition", ("condition", "조건"), "name"),
+        column("reviews", ("reviews", "리뷰"), "count"),
+        column("calls", ("calls", "호출"), "amount", "cost.calls", digits=1),
+        column("tokens", ("tokens", "토큰"), "tokens", "cost", only="page"),
+        column("tokens_in", ("tokens in", "입력 토큰"), "amount", "cost.tokens_in", only="files"),
+        column("tokens_out", ("tokens out", "출력 토큰"), "amount", "cost.tokens_out", only="files"),
+        column("cost_usd", ("cost, USD", "비용(USD)"), "amount", "cost.cost_usd"),
+        column("micro_f1", "micro F1", "score", "micro"),
+        column("macro_f1", "macro F1", "score", "macro"),
+        column("stage1_calls", ("Stage1 calls", "Stage1 호출"), "amount", _stage1("calls"), digits=1),
+        column("stage1_tokens", ("Stage1 tokens", "Stage1 토큰"), "amount", _stage1("tokens"), digits=0),
+        column("stage1_micro_f1", "Stage1 micro", "number", "stage1_micro"),
+        column("stage1_macro_f1", "Stage1 macro", "number", "stage1_macro"),
+    )
+    title = Bilingual("Quality and cost per sample", "샘플당 품질과 비용")
+    return Table("quality_and_cost", title, columns, view.points)
+
+
+def _stage1(amount: str) -> Callable[[CostPoint], float | None]:
+    return lambda point: None if point.stage1_cost is None else getattr(point.stage1_cost, amount)
 
 
 def _counts(cells: Sequence[FinishedCell]) -> list[tuple[int, int]]:
@@ -81,7 +108,7 @@ def _stage1_cost(cells: Sequence[FinishedCell], samples: Sequence[CellSamples]) 
     )
 
 
-def _stage1_usages(cells: Sequence[FinishedCell], samples: Sequence[CellSamples]) -> Iterator[StageUsage | None]:
+def _stage1_usages(cells: Sequence[FinishedCell], samples: Sequence[CellSamples]) -> Iterator[CostOfSample | None]:
     """Yield what Stage1 of each successful sample took; None if the traces lack the sample."""
     for cell, of_cell in zip(cells, samples, strict=True):
         for card in cell.cards:

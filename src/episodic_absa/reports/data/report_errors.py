@@ -1,26 +1,25 @@
 """Builds the report's error taxonomy, and its quality by language and by domain."""
 
-from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
 
 from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, valid_gold
-from episodic_absa.metrics.per_sample.pair_errors import PAIR_ERRORS, PairErrors, pair_errors, summed
-from episodic_absa.metrics.per_sample.sample_values import sample_value
+from episodic_absa.metrics.per_sample.pair_errors import PAIR_ERRORS, PairError, PairErrors, pair_errors, summed
 from episodic_absa.metrics.quality import micro_counts
 from episodic_absa.metrics.ratios import mean_of
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
+from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.data.metric_tables import PRIMARY, Groups, values_by_uid
 from episodic_absa.reports.data.quality_views import (
     ErrorCount,
     ErrorRow,
     GroupRow,
     GroupTable,
     GroupValue,
-    ScoreView,
 )
-from episodic_absa.reports.data.report_data import ConditionCard
-from episodic_absa.reports.data.report_samples import CellSamples, ReviewFacts
-from episodic_absa.reports.data.report_tables import PRIMARY, Groups
+from episodic_absa.reports.data.report_data import ConditionCard, ReviewFacts
+from episodic_absa.reports.data.report_samples import CellSamples
+from episodic_absa.reports.tables.table import Column, Score, Table, column
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
@@ -28,6 +27,15 @@ _GROUPED_BY: Mapping[Literal["language", "domain"], Callable[[ReviewFacts], str]
     "language": lambda review: review.language,
     "domain": lambda review: review.domain,
 }
+
+
+_ERROR_WORDS: Final[Mapping[PairError, tuple[str, str]]] = {
+    "missed": ("missed", "누락"),
+    "spurious": ("spurious", "과잉"),
+    "boundary": ("boundary", "경계 오류"),
+    "polarity": ("polarity", "극성 오류"),
+}
+_GROUP_WORDS: Final = {"language": ("language", "언어"), "domain": ("domain", "분야")}
 
 
 def error_rows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[ErrorRow, ...]:
@@ -50,6 +58,57 @@ def group_tables(
         if len(table.rows) > 1 and any(value.reviews for row in table.rows for value in row.values):
             tables.append(table)
     return tuple(tables)
+
+
+class ErrorCell(NamedTuple):
+    """The pairs of one class of error, and the samples behind them."""
+
+    pairs: int
+    samples: int
+    error: PairError
+    row: ErrorRow
+
+
+def error_table(rows: Sequence[ErrorRow]) -> Table:
+    """Return the error taxonomy as a table; from a number of samples the page leads to them."""
+
+    def of_error(place: int, error: PairError) -> Column:
+        def cell(row: ErrorRow) -> ErrorCell:
+            return ErrorCell(row.errors[place].pairs, row.errors[place].samples, error, row)
+
+        return column(error, _ERROR_WORDS[error], "errors", cell)
+
+    columns = (
+        column("condition", ("condition", "조건"), "name"),
+        column("samples", ("samples", "샘플"), "count"),
+        column("gold_pairs", ("gold pairs", "정답 쌍"), "count", "gold"),
+        column("predicted_pairs", ("predicted pairs", "예측 쌍"), "count", "predicted"),
+        column("right", ("right", "일치"), "count"),
+        *(of_error(place, error) for place, error in enumerate(PAIR_ERRORS)),
+    )
+    return Table("errors", Bilingual("Errors by condition", "조건별 오류 유형"), columns, tuple(rows))
+
+
+def group_table(table: GroupTable, conditions: Sequence[str]) -> Table:
+    """Return quality by language or domain as a table."""
+    en, ko = _GROUP_WORDS[table.by]
+    title = Bilingual(f"tuple_f1_explicit (mean per review) by {en}", f"{ko}별 tuple_f1_explicit(리뷰별 평균)")
+    columns = [
+        column(table.by, _GROUP_WORDS[table.by], "name", "name"),
+        column("reviews", ("reviews", "리뷰"), "count"),
+    ]
+    for place, condition in enumerate(conditions):
+        columns += _group_columns(place, condition)
+    return Table(f"quality_by_{table.by}", title, tuple(columns), table.rows)
+
+
+def _group_columns(place: int, condition: str) -> Iterator[Column]:
+    def score(row: GroupRow) -> Score:
+        return row.values[place].score
+
+    yield column(condition, condition, "score", score, only="files")
+    yield column(f"{condition}_n", "n", "count", lambda row: row.values[place].reviews, only="files")
+    yield column(condition, condition, "scored", lambda row: (score(row), row.values[place].reviews), only="page")
 
 
 def _error_row(condition: ConditionCard, cells: Sequence[FinishedCell]) -> ErrorRow:
@@ -83,22 +142,22 @@ def _classified(cell: FinishedCell) -> list[PairErrors]:
 
 def _group_rows(groups: Groups, cards: Sequence[ConditionCard], uids: Mapping[str, set[str]]) -> tuple[GroupRow, ...]:
     names = sorted(uids, key=lambda name: (-len(uids[name]), name))
-    by_uid = {card.name: _values(groups[card.name], PRIMARY) for card in cards}
+    by_uid = {card.name: values_by_uid(groups[card.name], PRIMARY) for card in cards}
     scores = {
-        (name, condition): [values[uid] for uid in sorted(values) if uid in uids[name]]
+        (name, condition): [value for uid, value in values.items() if uid in uids[name]]
         for name in names
         for condition, values in by_uid.items()
     }
     # All at once: lists of equal size share their draws.
     intervals = dict(zip(scores, bootstrap_intervals(list(scores.values())), strict=True))
-    exact = {card.name: _values(groups[card.name], "exact_match") for card in cards}
+    exact = {card.name: values_by_uid(groups[card.name], "exact_match") for card in cards}
     rows = []
     for name in names:
         values = []
         for card in cards:
             low, high = intervals[name, card.name] or (None, None)
             known = scores[name, card.name]
-            score = ScoreView(value=mean_of(known), low=low, high=high)
+            score = Score(mean_of(known), low, high)
             values.append(
                 GroupValue(
                     reviews=len(known),
@@ -109,17 +168,6 @@ def _group_rows(groups: Groups, cards: Sequence[ConditionCard], uids: Mapping[st
             )
         rows.append(GroupRow(name=name, reviews=len(uids[name]), values=tuple(values)))
     return tuple(rows)
-
-
-def _values(cells: Sequence[FinishedCell], metric: str) -> dict[str, float]:
-    """Return the metric of every review, its orders and seeds averaged."""
-    values: dict[str, list[float]] = {}
-    for cell in cells:
-        for card in cell.cards:
-            value = sample_value(metric, card, count_backfilled=cell.count_backfilled)
-            if value is not None:
-                values.setdefault(card.uid, []).append(value)
-    return {uid: fmean(of_cells) for uid, of_cells in values.items()}
 
 
 def _micro(cells: Sequence[FinishedCell], uids: set[str]) -> float | None:

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.analysis.finished_run import FinishedRun
-from episodic_absa.reports.data.certificate_view import CertificateView, certificate_view
-from episodic_absa.reports.data.report_data import CheckRow, Integrity
+from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.data.certificate_words import CertificateWords, certificate_words
+from episodic_absa.reports.data.report_data import CellState, CheckRow, Integrity
+from episodic_absa.reports.data.report_words import NO_MANIFEST
+from episodic_absa.reports.tables.table import Column, Table, Verdict, column
 from episodic_absa.runs.reading.verified_files import cell_hashes, grid_hashes, is_unchanged
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.verification.certificate.certificate_file import read_certificate
-from episodic_absa.verification.integrity_file import read_results, seen_hashes
+from episodic_absa.verification.integrity_file import read_certificate, read_results, seen_hashes
 
 _GRID: Final = "grid"
 
@@ -41,10 +43,40 @@ def integrity_of(run: FinishedRun) -> Integrity:
     )
 
 
-def certificate_of(run: FinishedRun) -> CertificateView | None:
+def certificate_of(run: FinishedRun) -> CertificateWords | None:
     """Return the certificate of a run directory; None if it has none."""
     certificate = read_certificate(run.root)
-    return None if certificate is None else certificate_view(certificate)
+    return None if certificate is None else certificate_words(certificate)
+
+
+def checks_table(integrity: Integrity) -> Table:
+    """Return every check in every cell."""
+
+    def of_cell(place: int, name: str) -> Column:
+        return column(name, name, "check", lambda row: row.results[place])
+
+    columns = (
+        column("check", ("check", "검사"), "code"),
+        *(of_cell(place, name) for place, name in enumerate(integrity.columns)),
+    )
+    return Table("checks", Bilingual("Checks by cell", "셀별 검사"), columns, integrity.rows, style="checks")
+
+
+def cells_table(cells: Sequence[CellState]) -> Table:
+    """Return how far every cell came."""
+    columns = (
+        column("cell", ("cell", "셀"), "name", "name"),
+        column("samples", ("samples", "샘플"), "count", "done"),
+        column("expected", ("expected", "예정"), "count"),
+        column("failed", ("failed", "실패"), "count"),
+        column("completed", ("state", "상태"), "verdict", _state),
+    )
+    return Table("cells", Bilingual("Cells", "셀"), columns, tuple(cells))
+
+
+def _state(cell: CellState) -> Verdict:
+    code, korean = ("complete", "완료") if cell.completed else ("unfinished", "미완료")
+    return Verdict(code, NO_MANIFEST if cell.expected is None else Bilingual(code, korean))
 
 
 def _is_current(name: str, place: Path, results: Sequence[CheckResult]) -> bool:

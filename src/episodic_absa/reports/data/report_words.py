@@ -6,10 +6,11 @@ from typing import Final
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
 from episodic_absa.metrics.statistics import FEWEST_REVIEWS, few_reviews
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import CellState, ComparisonView, ConditionCard, RunFacts
+from episodic_absa.reports.bilingual import Bilingual
+from episodic_absa.reports.data.comparisons import ComparisonPart
+from episodic_absa.reports.data.report_data import CellState, ConditionCard, RunFacts
 from episodic_absa.runs.failure_causes import samples
-from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.manifest import Majority
 
 NO_MANIFEST: Final = Bilingual(en="skipped: no manifest.json", ko="제외: manifest.json 없음")
 _NAMES_SHOWN: Final = 6
@@ -46,7 +47,7 @@ def note_words(note: str) -> Bilingual:
 
 
 def headline_of(
-    facts: RunFacts, cards: Sequence[ConditionCard], comparisons: Sequence[ComparisonView]
+    facts: RunFacts, cards: Sequence[ConditionCard], comparisons: Sequence[ComparisonPart]
 ) -> tuple[Bilingual, Bilingual | None]:
     """Return the result of the run in one sentence, and one about the power of its sample size."""
     if facts.with_gold and comparisons:
@@ -59,15 +60,18 @@ def headline_of(
     return _alone(cards), None
 
 
-def notes_of(facts: RunFacts, cells: Sequence[CellState], *, only_build: str = "") -> tuple[Bilingual, ...]:
+def notes_of(
+    facts: RunFacts, cells: Sequence[CellState], *, compared_n: int | None = None, only_build: str = ""
+) -> tuple[Bilingual, ...]:
     """Return what a reader must know before the figures.
 
     Args:
         facts: the run.
         cells: the state of each cell, unreadable ones included.
+        compared_n: the reviews that the headline compares; None if it compares none.
         only_build: the cell that a grid's page shows if no condition has been run yet.
     """
-    notes = [*_damage(cells), *_notes(facts, cells)]
+    notes = [*_damage(cells), *_notes(facts, cells, facts.reviews if compared_n is None else compared_n)]
     if only_build:
         first = Bilingual(
             en=f"No condition has been run yet: this page shows only {only_build}, which builds a store.",
@@ -139,7 +143,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMES_SHOWN]) + (", …" if len(names) > _NAMES_SHOWN else "")
 
 
-def _notes(facts: RunFacts, cells: Sequence[CellState]) -> Iterator[Bilingual]:
+def _notes(facts: RunFacts, cells: Sequence[CellState], reviews_n: int) -> Iterator[Bilingual]:
     unfinished = [cell for cell in cells if not cell.completed and cell.expected is not None]
     if unfinished:
         done, due = sum(cell.done for cell in unfinished), sum(cell.expected or 0 for cell in unfinished)
@@ -155,8 +159,8 @@ def _notes(facts: RunFacts, cells: Sequence[CellState]) -> Iterator[Bilingual]:
             en=f"{failed:,} of {samples(total)} failed; they are left out of every rate and listed below.",
             ko=f"샘플 {total:,}개 중 {failed:,}개가 실패했으며, 모든 비율에서 제외하고 아래에 나열합니다.",
         )
-    if 0 < facts.reviews < FEWEST_REVIEWS:
-        yield Bilingual(en=few_reviews(facts.reviews, "en"), ko=few_reviews(facts.reviews, "ko"))
+    if 0 < reviews_n < FEWEST_REVIEWS:
+        yield Bilingual(en=few_reviews(reviews_n, "en"), ko=few_reviews(reviews_n, "ko"))
     if facts.reviews and not facts.with_gold:
         yield Bilingual(
             en="No gold: quality, corrections and the baseline have no value.",

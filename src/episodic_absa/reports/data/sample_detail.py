@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from episodic_absa.language import norm
 from episodic_absa.metrics.memory_use import followed_advice, was_injected
+from episodic_absa.runs.derived.derived_samples import DerivedSample
 from episodic_absa.schemas.absa import (
     DebateOutput,
     EditTarget,
@@ -13,45 +14,19 @@ from episodic_absa.schemas.absa import (
     ModeratorOutput,
     ProposedEdit,
     Span,
-    Stage1Result,
     Stage2Result,
     StructuralRisk,
 )
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.output_line import OutputMeta
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.schemas.run_files.sample_record import OutputSecondLook
+from episodic_absa.schemas.memory_v1_2 import AnyAdvisory
+from episodic_absa.schemas.run_files.candidate_record import CandidateRecord
+from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.canonical_json import canonical_json
 
 Json = dict[str, Any]
 _EV_PARTS: Final = ("debate_support", "validator_resolved", "grounding", "confidence_gain")
 _LABELS: Final = frozenset({"positive", "negative", "neutral", "mixed"})
-
-
-@dataclass(frozen=True)
-class SampleParts:
-    """All records of one sample in one cell."""
-
-    card: Scorecard
-    ev_weights: tuple[float, ...]
-    stage1: Stage1Result | None = None
-    debate: DebateOutput | None = None
-    stage2: Stage2Result | None = None
-    moderator: ModeratorOutput | None = None
-    bundle: AnyBundle | None = None
-    overrides: tuple[OverrideDecision, ...] = ()
-    patches: tuple[PatchLogEntry, ...] = ()
-    changes: tuple[ChangeRecord, ...] | None = None
-    """None under seed rules."""
-    second_look: OutputSecondLook | None = None
-    """None unless the pipeline is adaptive."""
-    meta: OutputMeta | None = None
-    error: tuple[str, str, str] | None = None
-    """Type, stage and message."""
 
 
 @dataclass
@@ -90,9 +65,9 @@ def gold_json(gold: Sequence[GoldTuple] | None, names: TermNames) -> str:
     )
 
 
-def analysis_json(parts: SampleParts, names: TermNames) -> str:
+def analysis_json(sample: DerivedSample, ev_weights: Sequence[float], names: TermNames) -> str:
     """Render the analysis and its decisions. No condition is named, so that equal analyses give equal texts."""
-    card = parts.card
+    card, output = sample.card, sample.output
     value: Json = {
         "status": card.status,
         "labels": [card.label_s1, card.label_s2, card.label],
@@ -100,56 +75,47 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
         "s2": _tuples(card.stage2_tuples, names),
         "final": _tuples(card.final_tuples, names),
         "drops": [[names.term(drop.aspect_term), drop.drop_reason] for drop in card.drops],
-        "risks": _risks(parts, names),
-        "severity": [
-            card.risk_before.severity_sum if card.risk_before else None,
-            card.risk_after.severity_sum if card.risk_after else None,
-        ],
-        "debate": _debate(parts.debate, names),
-        "reviews": _reviews(parts.stage2, names),
+        "risks": _risks(output, names),
+        "severity": [risk.severity_sum if risk else None for risk in (card.risk_before, card.risk_after)],
+        "debate": _debate(output.debate, names),
+        "reviews": _reviews(output.stage2, names, has_fates=output.decision is None),
         "patches": [
             [entry.step, entry.what, names.term(entry.aspect_term), entry.applied, names.quote(entry.reason)]
-            for entry in parts.patches
+            for entry in output.patch_log
         ],
         "overrides": [
-            [
-                names.term(decision.aspect),
-                decision.pos,
-                decision.neg,
-                decision.target,
-                decision.decision,
-                decision.reason,
-            ]
-            for decision in parts.overrides
+            [names.term(gate.aspect), gate.pos, gate.neg, gate.target, gate.decision, gate.reason]
+            for gate in sample.decisions
         ],
-        "adoption": _adoption(card, parts.ev_weights),
-        "moderator": _moderator(parts.moderator),
+        "adoption": _adoption(card, ev_weights),
+        "moderator": _moderator(output.moderator),
     }
-    if parts.second_look is not None:
-        value["look"] = [parts.second_look.look, list(parts.second_look.stakes)]
-    if parts.changes is not None:
-        value["changes"] = [_change(change, names) for change in parts.changes]
-    if parts.error is not None:
-        kind, stage, message = parts.error
-        value["error"] = [kind, stage, names.quote(message)]
+    if output.decision is not None:
+        value["candidates"] = [_candidate(candidate, names) for candidate in output.decision.candidates]
+        value["tau"] = output.decision.tau
+        if output.decision.reach is not None:
+            value["reach"] = output.decision.reach
+    if output.error is not None:
+        message = sample.trace.error.message if sample.trace.error else ""
+        value["error"] = [output.error.type, output.error.stage, names.quote(message)]
     return canonical_json(value)
 
 
-def memory_json(parts: SampleParts) -> str:
+def memory_json(sample: DerivedSample) -> str:
     """Render what memory did. Advisories are catalogue sentences and hold no word of the review."""
-    meta = parts.card.memory
+    meta, output, bundle = sample.card.memory, sample.output, sample.trace.case_trace.memory_bundle
     if meta is None:
         return "null"
-    shown = set(parts.stage2.advisories_ids) if parts.stage2 else set()
+    shown = set(output.stage2.advisories_ids) if output.stage2 else set()
     value: Json = {
         "mode": meta.memory_mode,
         "calls": meta.retrieval_calls,
         "ids": list(meta.retrieved_ids),
         "advisories": [
             _advisory(advisory, shown=advisory.advisory_id in shown)
-            for advisory in (parts.bundle.retrieved if parts.bundle else ())
+            for advisory in (bundle.retrieved if bundle else ())
         ],
-        "warnings": list(parts.bundle.warnings) if parts.bundle else [],
+        "warnings": list(bundle.warnings) if bundle else [],
         "debate": _gate(meta.injection_trigger_reasons, meta.injection_skip_reason, meta.prompt_injection_chars),
         "stage2": _gate(
             meta.stage2_memory_gate_reasons,
@@ -166,12 +132,12 @@ def memory_json(parts: SampleParts) -> str:
             "opposed": meta.opposed_advisory_n,
         },
         "expects": meta.advisory_expects,
-        "followed": followed_advice(parts.card) if was_injected(parts.card) else None,
+        "followed": followed_advice(sample.card) if was_injected(sample.card) else None,
     }
-    output = parts.meta
-    if output is not None and output.store_decision is not None:
-        tags = list(output.store_reason_tags)
-        value["store"] = [output.store_decision, output.store_skip_reason, tags, output.episode_id]
+    stored = output.meta
+    if stored is not None and stored.store_decision is not None:
+        tags = list(stored.store_reason_tags)
+        value["store"] = [stored.store_decision, stored.store_skip_reason, tags, stored.episode_id]
     return canonical_json(value)
 
 
@@ -207,10 +173,10 @@ def _tuples(tuples: Iterable[FinalTuple], names: TermNames) -> list[Json]:
     ]
 
 
-def _risks(parts: SampleParts, names: TermNames) -> list[list[Any]]:
+def _risks(output: OutputLine, names: TermNames) -> list[list[Any]]:
     """List Stage1's risks with their outcome, then the new risks of Validator2."""
-    first = parts.stage1.validator.structural_risks if parts.stage1 else ()
-    second = parts.stage2.validator if parts.stage2 else None
+    first = output.stage1.validator.structural_risks if output.stage1 else ()
+    second = output.stage2.validator if output.stage2 else None
     known = {risk.id for risk in first}
     shown = [_risk(risk, _fate(risk, second.resolved_risk_ids if second else None), names) for risk in first]
     new = [risk for risk in (second.structural_risks if second else ()) if risk.id not in known]
@@ -255,13 +221,16 @@ def _target(target: EditTarget, names: TermNames) -> tuple[str, str]:
     return names.term(target.aspect_ref or target.aspect_term), names.value(target.polarity)
 
 
-def _reviews(stage2: Stage2Result | None, names: TermNames) -> Json | None:
+def _reviews(stage2: Stage2Result | None, names: TermNames, *, has_fates: bool) -> Json | None:
     if stage2 is None:
         return None
-    accepted = {change.change_id for change in stage2.accepted_changes}
+    # Under rules v3 the candidates tell what became of a pair, and changes have ids of their own.
+    accepted = {change.change_id for change in stage2.accepted_changes if has_fates}
     # The code after the bar says why a verdict was not applied; it quotes nothing.
     rejected = {
-        change.change_id: change.reasoning.rpartition(" | not applied: ")[2] for change in stage2.rejected_changes
+        change.change_id: change.reasoning.rpartition(" | not applied: ")[2]
+        for change in stage2.rejected_changes
+        if has_fates
     }
     kept = 0
     rows: list[list[Any]] = []
@@ -289,15 +258,12 @@ def _outcome(
     return (False, names.quote(rejected[change_id])) if change_id in rejected else (None, "")
 
 
-def _change(change: ChangeRecord, names: TermNames) -> list[Any]:
+def _candidate(candidate: CandidateRecord, names: TermNames) -> list[Any]:
     witnesses = [
-        [witness.who, witness.stance, names.quote(witness.quote), witness.at_home, witness.p]
-        for witness in change.witnesses
-        if witness.stance != "silent"
+        [witness.who, witness.stance, names.quote(witness.quote), witness.p] for witness in candidate.witnesses
     ]
-    polarities = [change.from_polarity, change.to_polarity]
-    edit = [change.kind, names.term(change.aspect_term), *polarities, names.term(change.to_term)]
-    return [*edit, change.adopted, change.reason, witnesses]
+    pair = [names.term(candidate.aspect_term), candidate.polarity, candidate.p]
+    return [*pair, candidate.is_of_stage1, candidate.is_in, candidate.reason, witnesses]
 
 
 def _adoption(card: Scorecard, weights: Sequence[float]) -> Json | None:

@@ -5,17 +5,11 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
-from episodic_absa.metrics.per_sample.pair_errors import PAIR_ERRORS
-from episodic_absa.reports.data.report_data import CellSample, Explorer, IndexRow, ReviewEntry
-from episodic_absa.reports.page.embedded_data import packed
+from episodic_absa.reports.data.report_data import SAMPLE_FLAGS, CellSample, Explorer, ReviewEntry
+from episodic_absa.reports.page.html_page import packed
 from episodic_absa.serialization.canonical_json import canonical_json
 
 REVIEWS_PER_BLOCK: Final = 50
-# The position of a name is the bit of its flag; the script reads the names from the index.
-_FLAGS: Final = (
-    *("failed", "changed", "fixed", "broken", "retrieved", "injected", "blocked", "right", "has_gold"),
-    *PAIR_ERRORS,
-)
 
 
 class ExplorerBlocks(NamedTuple):
@@ -32,7 +26,7 @@ def build_blocks(explorer: Explorer, *, with_text: bool) -> ExplorerBlocks:
     search: dict[str, Any] = {
         "cells": [[cell.condition, cell.seed, *filter(None, [cell.order])] for cell in explorer.cells],
         "first": list(explorer.first),
-        "flags": list(_FLAGS),
+        "flags": list(SAMPLE_FLAGS),
         "per": REVIEWS_PER_BLOCK,
         "rows": [_index_row(review) for review in explorer.reviews],
         "text": with_text,
@@ -47,13 +41,14 @@ def _parts(reviews: Sequence[ReviewEntry]) -> Iterator[Sequence[ReviewEntry]]:
 
 
 def _index_row(review: ReviewEntry) -> list[Any]:
-    answers = _numbered(cell.index.answer if cell else None for cell in review.cells)
-    flags = [-1 if cell is None else _bits(cell.index) for cell in review.cells]
-    return [review.uid, review.text, review.language, review.domain, review.case_type, flags, answers]
+    answers = _numbered(cell.answer if cell else None for cell in review.cells)
+    flags = [-1 if cell is None else _bits(cell.flags) for cell in review.cells]
+    return [review.uid, *review.facts[:4], flags, answers]
 
 
-def _bits(row: IndexRow) -> int:
-    return sum(1 << place for place, name in enumerate(_FLAGS) if getattr(row, name))
+def _bits(flags: frozenset[str]) -> int:
+    """Return the flags as bits; the script reads from the index which name has which bit."""
+    return sum(1 << place for place, name in enumerate(SAMPLE_FLAGS) if name in flags)
 
 
 def _numbered(values: Iterator[str | None]) -> list[int]:
@@ -72,7 +67,7 @@ def _detail(review: ReviewEntry) -> str:
     memories: dict[str, int] = {}
     places = [_place(cell, analyses, memories) for cell in review.cells]
     return (
-        f'{{"gold":{review.gold},"analyses":[{",".join(analyses)}],"memories":[{",".join(memories)}],'
+        f'{{"gold":{review.facts.gold},"analyses":[{",".join(analyses)}],"memories":[{",".join(memories)}],'
         f'"cells":{canonical_json(places)}}}'
     )
 

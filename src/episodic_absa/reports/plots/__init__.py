@@ -3,12 +3,10 @@
 from episodic_absa.reports.plots.axis import Axis
 from episodic_absa.reports.plots.cost_plot import cost_plot
 from episodic_absa.reports.plots.forest_plot import leaves_axis, zoomed
-from episodic_absa.reports.plots.forests import arms_forest
 from episodic_absa.reports.plots.growth_plot import thinned
 
 __all__ = [
     "Axis",
-    "arms_forest",
     "cost_plot",
     "leaves_axis",
     "thinned",

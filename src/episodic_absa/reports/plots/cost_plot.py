@@ -7,10 +7,11 @@ from typing import Final, Literal
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView, ScoreView
+from episodic_absa.reports.bilingual import Bilingual, Language
+from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
+from episodic_absa.reports.tables.table import Score
 
 _HEIGHT: Final = 250
 _LEFT: Final = 40
@@ -65,7 +66,7 @@ def cost_plot(view: CostView, score: Literal["micro", "macro"]) -> Markup:
     return svg.figure(WIDTH, _HEIGHT, title, *parts, description=_in_words(view, points, score))
 
 
-def _score(point: CostPoint, score: Literal["micro", "macro"]) -> ScoreView:
+def _score(point: CostPoint, score: Literal["micro", "macro"]) -> Score:
     return point.micro if score == "micro" else point.macro
 
 
@@ -161,14 +162,10 @@ def _axis_title(view: CostView, across: Axis) -> Bilingual:
 
 
 def _in_words(view: CostView, points: Sequence[CostPoint], score: Literal["micro", "macro"]) -> Bilingual:
-    unit = AXIS_WORDS[view.axis]
+    def described(point: CostPoint, language: Language) -> str:
+        shown, unit = _score(point, score), getattr(AXIS_WORDS[view.axis], language)
+        interval = f"{svg.INTERVAL[language]} {number_format.interval(shown.low, shown.high)}"
+        cost = number_format.amount(round(_cost(view, point.cost), 2))
+        return f"{point.condition}: {number_format.plain(shown.value)} ({interval}), {unit} {cost}"
 
-    def described(point: CostPoint, unit_words: str, interval_words: str) -> str:
-        shown = _score(point, score)
-        value = f"{number_format.plain(shown.value)} ({interval_words} {number_format.interval(shown.low, shown.high)})"
-        return f"{point.condition}: {value}, {unit_words} {number_format.amount(round(_cost(view, point.cost), 2))}"
-
-    return Bilingual(
-        en="; ".join(described(point, unit.en, "95 % interval") for point in points),
-        ko="; ".join(described(point, unit.ko, "95 % 신뢰구간") for point in points),
-    )
+    return svg.in_words(points, described)

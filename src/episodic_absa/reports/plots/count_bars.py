@@ -1,18 +1,27 @@
 """Counts out of a total, as bars with their numbers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import CountBar
+from episodic_absa.reports.bilingual import Bilingual, Language
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis
 
 _ROW: Final = 24
 _LEFT: Final = 176
 _RIGHT: Final = 82
+
+
+@dataclass(frozen=True)
+class CountBar:
+    """A count out of a whole."""
+
+    label: Bilingual
+    count: int
+    total: int
 
 
 def count_bars(title: svg.Words, bars: Sequence[CountBar], colour: int) -> Markup:
@@ -27,9 +36,12 @@ def count_bars(title: svg.Words, bars: Sequence[CountBar], colour: int) -> Marku
             svg.element("rect", x=_LEFT, y=y + 2, width=axis.at(bar.count) - _LEFT, height=10, class_="bar"),
             svg.text(WIDTH - 2, y + 11, f"{bar.count:,} / {bar.total:,}", "value", "end"),
         ]
-    described = Bilingual(
-        en="; ".join(f"{svg.english(bar.label)} {bar.count} of {bar.total}" for bar in bars),
-        ko="; ".join(f"{svg.korean(bar.label)} {bar.total}개 중 {bar.count}개" for bar in bars),
-    )
+    described = svg.in_words(bars, _described)
     picture = svg.group(parts, class_=f"c{colour}")
     return svg.figure(WIDTH, len(bars) * _ROW + 8, title, picture, description=described)
+
+
+def _described(bar: CountBar, language: Language) -> str:
+    if language == "ko":
+        return f"{bar.label.ko} {bar.total}개 중 {bar.count}개"
+    return f"{bar.label.en} {bar.count} of {bar.total}"

@@ -5,9 +5,9 @@ from typing import Final
 
 from markupsafe import Markup
 
+from episodic_absa.metrics.statistics import PairedDifference
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import DifferenceRow
+from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import Axis
 
@@ -15,13 +15,13 @@ _WIDTH: Final = 150
 _HEIGHT: Final = 22
 
 
-def reach_of(rows: Iterable[DifferenceRow]) -> float:
+def reach_of(rows: Iterable[PairedDifference]) -> float:
     """Return the largest distance from zero in the rows, as the half-width of a shared axis."""
     ends = [abs(end) for row in rows for end in (row.ci_low, row.ci_high, row.difference) if end is not None]
     return max(ends, default=0.0) or 1.0
 
 
-def difference_plot(row: DifferenceRow, reach: float) -> Markup:
+def difference_plot(row: PairedDifference, reach: float) -> Markup:
     """Draw one difference: a full dot if the interval excludes zero, else a ring.
 
     Args:

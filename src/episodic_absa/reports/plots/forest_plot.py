@@ -1,6 +1,5 @@
 """Differences with their intervals, one row each, on an axis that is zoomed to them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -8,7 +7,7 @@ from typing import Final
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual, Language
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -94,7 +93,9 @@ def forest_plot(forest: Forest, layout: Layout = NARROW) -> Markup:
         svg.text((axis.start + axis.end) / 2, bottom + 34, forest.axis_title, "tick", "middle"),
     ]
     parts += [_row(row, axis, _TOP + _ROW * (place + 0.5), layout) for place, row in enumerate(forest.rows)]
-    return svg.figure(layout.width, bottom + _FOOT, forest.title, *parts, description=_in_words(forest.rows))
+    return svg.figure(
+        layout.width, bottom + _FOOT, forest.title, *parts, description=svg.in_words(forest.rows, _described)
+    )
 
 
 def zoomed(forest: Forest) -> tuple[float, float]:
@@ -173,12 +174,6 @@ def _numbers(row: ForestRow, y: float, layout: Layout) -> list[Markup]:
     return [svg.text(x + 46, y + 4, difference, "value", "end"), svg.text(x + 56, y + 4, interval, "tick")]
 
 
-def _in_words(rows: Sequence[ForestRow]) -> Bilingual:
-    def described(row: ForestRow, interval_words: str) -> str:
-        interval = number_format.interval(row.low, row.high, sign=True)
-        return f"{row.label} {number_format.signed(row.difference)} ({interval_words} {interval})"
-
-    return Bilingual(
-        en="; ".join(described(row, "95 % interval") for row in rows),
-        ko="; ".join(described(row, "95 % 신뢰구간") for row in rows),
-    )
+def _described(row: ForestRow, language: Language) -> str:
+    interval = number_format.interval(row.low, row.high, sign=True)
+    return f"{row.label} {number_format.signed(row.difference)} ({svg.INTERVAL[language]} {interval})"

@@ -1,11 +1,10 @@
 """One value along the run: a thin line per order and seed; each condition has its own colour and dash."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import GrowthLine, GrowthPanel
+from episodic_absa.reports.bilingual import Bilingual, Language
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, tick_text
 
@@ -16,6 +15,26 @@ _TOP: Final = 12
 _BOTTOM: Final = 30
 _KEY_ROW: Final = 18
 _MOST_POINTS: Final = 120
+
+
+class GrowthLine(NamedTuple):
+    """One figure along the run, window by window."""
+
+    condition: str
+    colour: int
+    order: int | None
+    """None where the run names no orders."""
+    seed: int
+    points: tuple[tuple[int, float], ...]
+    """(last sample of the window, value); windows without a value are left out."""
+
+
+class GrowthPanel(NamedTuple):
+    """One figure of every condition along the run."""
+
+    title: Bilingual
+    is_rate: bool
+    lines: tuple[GrowthLine, ...]
 
 
 def growth_plot(panel: GrowthPanel, *, with_key: bool = False) -> Markup:
@@ -45,7 +64,8 @@ def growth_plot(panel: GrowthPanel, *, with_key: bool = False) -> Markup:
     ]
     parts += [_line(line, across, up) for line in panel.lines if line.points]
     key = _key(panel) if with_key else []
-    return svg.figure(WIDTH, _HEIGHT + _KEY_ROW * len(key), panel.title, *parts, *key, description=_in_words(panel))
+    described = svg.in_words((line for line in panel.lines if line.points), _described)
+    return svg.figure(WIDTH, _HEIGHT + _KEY_ROW * len(key), panel.title, *parts, *key, description=described)
 
 
 def _key(panel: GrowthPanel) -> list[Markup]:
@@ -80,19 +100,10 @@ def thinned(points: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], .
     return tuple(points[round(index * step)] for index in range(_MOST_POINTS))
 
 
-def _in_words(panel: GrowthPanel) -> Bilingual:
-    ends = [(line, line.points[0][1], line.points[-1][1]) for line in panel.lines if line.points]
-    return Bilingual(
-        en="; ".join(
-            f"{line.condition}, {_order(line, 'order')}seed {line.seed}: from {first:.3g} to {last:.3g}"
-            for line, first, last in ends
-        ),
-        ko="; ".join(
-            f"{line.condition}, {_order(line, '순서')}시드 {line.seed}: {first:.3g}에서 {last:.3g}"
-            for line, first, last in ends
-        ),
-    )
-
-
-def _order(line: GrowthLine, noun: str) -> str:
-    return "" if line.order is None else f"{noun} {line.order}, "
+def _described(line: GrowthLine, language: Language) -> str:
+    first, last = (f"{line.points[place][1]:.3g}" for place in (0, -1))
+    if language == "ko":
+        order = "" if line.order is None else f"순서 {line.order}, "
+        return f"{line.condition}, {order}시드 {line.seed}: {first}에서 {last}"
+    order = "" if line.order is None else f"order {line.order}, "
+    return f"{line.condition}, {order}seed {line.seed}: from {first} to {last}"

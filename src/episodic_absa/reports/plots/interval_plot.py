@@ -1,12 +1,11 @@
 """One metric by condition: a point with its whiskers, Stage1 as a ring, the majority baseline as a dashed line."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import PlotRow, QualityPanel
+from episodic_absa.reports.bilingual import Bilingual, Language
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -16,6 +15,27 @@ _RIGHT: Final = 52
 _TOP: Final = 8
 _FOOT: Final = 24
 _BASELINE: Final = Bilingual(en="baseline", ko="기준선")
+
+
+class PlotRow(NamedTuple):
+    """One point with whiskers."""
+
+    label: str
+    colour: int | None
+    """Place in the palette; the baseline has none."""
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    before: float | None = None
+    """The same metric over Stage1."""
+
+
+class QualityPanel(NamedTuple):
+    """One quality metric by condition."""
+
+    metric: str
+    rows: tuple[PlotRow, ...]
+    baseline: float | None
 
 
 def interval_plot(panel: QualityPanel) -> Markup:
@@ -29,7 +49,7 @@ def interval_plot(panel: QualityPanel) -> Markup:
         parts.append(svg.line(axis.at(panel.baseline), _TOP, axis.at(panel.baseline), bottom, "baseline"))
     parts += [_row(row, axis, _TOP + _ROW * (place + 0.5)) for place, row in enumerate(panel.rows)]
     title = Bilingual(en=f"{panel.metric} by condition", ko=f"조건별 {panel.metric}")
-    return svg.figure(WIDTH, height, title, *parts, description=_in_words(panel))
+    return svg.figure(WIDTH, height, title, *parts, description=svg.in_words(panel.rows, _described))
 
 
 def _row(row: PlotRow, axis: Axis, y: float) -> Markup:
@@ -56,12 +76,7 @@ def _row(row: PlotRow, axis: Axis, y: float) -> Markup:
     return svg.group(parts, class_=None if row.colour is None else f"c{row.colour}")
 
 
-def _in_words(panel: QualityPanel) -> Bilingual:
-    def described(row: PlotRow, interval_words: str) -> str:
-        interval = f" ({interval_words} {number_format.interval(row.low, row.high)})" if row.low is not None else ""
-        return f"{row.label} {number_format.plain(row.value)}{interval}"
-
-    return Bilingual(
-        en="; ".join(described(row, "95 % interval") for row in panel.rows),
-        ko="; ".join(described(row, "95 % 신뢰구간") for row in panel.rows),
-    )
+def _described(row: PlotRow, language: Language) -> str:
+    interval = number_format.interval(row.low, row.high)
+    bounds = f" ({svg.INTERVAL[language]} {interval})" if row.low is not None else ""
+    return f"{row.label} {number_format.plain(row.value)}{bounds}"

@@ -4,12 +4,11 @@ Median as a mark, 25 to 75 % as a bar, 5 to 95 % as a line; log scale.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import LatencyRow
+from episodic_absa.reports.bilingual import Bilingual, Language
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -18,6 +17,17 @@ _LEFT: Final = 104
 _RIGHT: Final = 74
 _TOP: Final = 6
 _LEAST_MS: Final = 0.001
+
+
+class LatencyRow(NamedTuple):
+    """How long the calls of one sample took together, in milliseconds, without waiting."""
+
+    condition: str
+    colour: int
+    quantiles: tuple[float, float, float, float, float]
+    """5, 25, 50, 75, 95 %."""
+    calls: int
+    cached_calls: int
 
 
 def latency_plot(rows: Sequence[LatencyRow]) -> Markup:
@@ -30,13 +40,8 @@ def latency_plot(rows: Sequence[LatencyRow]) -> Markup:
     parts = [svg.line(axis.at(tick), _TOP, axis.at(tick), bottom, "grid") for tick in ticks]
     parts += [svg.text(axis.at(tick), bottom + 15, milliseconds(tick), "tick", "middle") for tick in ticks]
     parts += [_row(row, axis, _TOP + _ROW * (place + 0.5)) for place, row in enumerate(rows)]
-    ends = [(row.condition, milliseconds(row.quantiles[2]), milliseconds(row.quantiles[4])) for row in rows]
-    described = Bilingual(
-        en="; ".join(f"{condition}: median {median}, 95 % within {most}" for condition, median, most in ends),
-        ko="; ".join(f"{condition}: 중앙값 {median}, 95 %가 {most} 이내" for condition, median, most in ends),
-    )
     title = Bilingual(en="Time of a sample's calls, without waiting", ko="샘플의 호출 시간(대기 제외)")
-    return svg.figure(WIDTH, bottom + 22, title, *parts, description=described)
+    return svg.figure(WIDTH, bottom + 22, title, *parts, description=svg.in_words(rows, _described))
 
 
 def milliseconds(value: float) -> str:
@@ -58,3 +63,10 @@ def _row(row: LatencyRow, axis: Axis, y: float) -> Markup:
         ],
         class_=f"c{row.colour}",
     )
+
+
+def _described(row: LatencyRow, language: Language) -> str:
+    median, most = milliseconds(row.quantiles[2]), milliseconds(row.quantiles[4])
+    if language == "ko":
+        return f"{row.condition}: 중앙값 {median}, 95 %가 {most} 이내"
+    return f"{row.condition}: median {median}, 95 % within {most}"

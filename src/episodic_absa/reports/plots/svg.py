@@ -1,14 +1,17 @@
 """SVG elements as safe markup. Colours and fonts come from style sheet classes, so plots follow the theme."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeVar
 
 from markupsafe import Markup, escape
 
-from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.bilingual import LANGUAGES, Bilingual, Language
 
 Words = str | Bilingual
 """A name or a number, or words in both languages."""
 Attribute = str | float | None
+Row = TypeVar("Row")
+INTERVAL: Final[Mapping[Language, str]] = {"en": "95 % interval", "ko": "95 % 신뢰구간"}
 
 
 def element(tag: str, *children: Markup | str, **attributes: Attribute) -> Markup:
@@ -73,6 +76,12 @@ def english(words: Words) -> str:
 def korean(words: Words) -> str:
     """Return words in Korean; a name or a number as it is."""
     return words if isinstance(words, str) else words.ko
+
+
+def in_words(rows: Iterable[Row], described: Callable[[Row, Language], str]) -> Bilingual:
+    """Return what a picture shows, row by row, for readers who do not see it."""
+    listed = list(rows)
+    return Bilingual(*("; ".join(described(row, language) for row in listed) for language in LANGUAGES))
 
 
 def _hidden_words(tag: str, words: Words) -> Markup:

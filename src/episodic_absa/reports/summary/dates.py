@@ -1,9 +1,11 @@
-"""Reads dates of a table: which column holds them, and which day each cell names. No date is guessed."""
+"""Reads dates of a table: which column holds them, which day each cell names, and the bins that a range is cut into."""
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple
+
+from episodic_absa.reports.summary.summary import BinUnit
 
 DayOrder = Literal["day_first", "month_first"]
 
@@ -42,6 +44,13 @@ _YEARS: Final = range(1970, 2101)
 _LONGEST_CELL: Final = 60
 _FEWEST_READ: Final = 0.8
 _LOOKED_AT_FIRST: Final = 200
+_LONGEST_RANGES: Final[tuple[tuple[BinUnit, int], ...]] = (
+    ("day", 14),
+    ("week", 182),
+    ("month", 1110),
+    ("quarter", 3660),
+)
+"""The longest range of days for each unit; a longer one is cut into years."""
 
 
 class DateColumn(NamedTuple):
@@ -127,6 +136,44 @@ def read_day(cell: str, order: DayOrder = "day_first", *, compact: bool = False)
     if parts := _MONTH_DAY.fullmatch(cell):
         return _day(parts[3], _MONTHS.get(parts[1].lower(), 0), parts[2])
     return None
+
+
+def bin_unit(first: date, last: date) -> BinUnit:
+    """Return the unit that fits a range of days.
+
+    Example:
+        >>> from datetime import date
+        >>> from episodic_absa.reports.summary.dates import bin_unit
+        >>> bin_unit(date(2026, 1, 1), date(2026, 12, 31))
+        'month'
+    """
+    days = (last - first).days + 1
+    return next((unit for unit, longest in _LONGEST_RANGES if days <= longest), "year")
+
+
+def bin_start(day: date, unit: BinUnit) -> date:
+    """Return the first day of the bin that a day falls into; weeks begin on Monday."""
+    match unit:
+        case "day":
+            return day
+        case "week":
+            return day - timedelta(days=day.weekday())
+        case "month":
+            return day.replace(day=1)
+        case "quarter":
+            return date(day.year, (day.month - 1) // 3 * 3 + 1, 1)
+        case "year":
+            return date(day.year, 1, 1)
+
+
+def bin_starts(first: date, last: date, unit: BinUnit) -> tuple[date, ...]:
+    """Return the first days of all bins of a range, those without a review included."""
+    starts = [bin_start(first, unit)]
+    # 32 days after the first of a month lie in the next one; 95 after a quarter's and 370 after a year's likewise.
+    steps = {"day": 1, "week": 7, "month": 32, "quarter": 95, "year": 370}
+    while (following := bin_start(starts[-1] + timedelta(days=steps[unit]), unit)) <= last:
+        starts.append(following)
+    return tuple(starts)
 
 
 def _looks_like_dates(cells: Sequence[str], *, is_named: bool) -> bool:

@@ -62,11 +62,12 @@ class RestOfAspects:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeBin:
-    """A day, week, month, quarter or year."""
+class Part:
+    """The mentions of the reviews of one day, week, month, quarter or year, or of one value of a column."""
 
-    start: date
-    reviews_n: int
+    name: str
+    """The value, or the first day of the period."""
+    reviews: int
     tallies: tuple[Tally, ...]
     """All aspects first, then the leading aspects in the order of `Summary.aspects`."""
 
@@ -79,19 +80,9 @@ class OverTime:
     unit: BinUnit
     first: date
     last: date
-    bins: tuple[TimeBin, ...]
+    bins: tuple[Part, ...]
     unread_n: int
     """Reviews whose cell is empty or no date."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnValue:
-    """One value of a column."""
-
-    value: str
-    reviews_n: int
-    tallies: tuple[Tally, ...]
-    """All aspects first, then the leading aspects in the order of `Summary.aspects`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +90,7 @@ class ColumnSplit:
     """The mentions by the values of a column, such as a product or a rating."""
 
     name: str
-    values: tuple[ColumnValue, ...]
+    values: tuple[Part, ...]
     empty_n: int
     """Reviews whose cell is empty."""
 

@@ -1,34 +1,21 @@
 """Sums up a table of analysed reviews: praise and blame by aspect, over time, by column, with quotes."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from typing import Final
 
 from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.errors import ConfigError
-from episodic_absa.reports.summary.dates import DateColumn, FoundDates, find_dates
+from episodic_absa.reports.summary.dates import DateColumn, FoundDates, bin_start, bin_starts, bin_unit, find_dates
 from episodic_absa.reports.summary.mentions import Mentions, Pair, find_mentions, split_by, tallies_by_group, tally
-from episodic_absa.reports.summary.searched_reviews import searched_reviews
-from episodic_absa.reports.summary.shown_text import cleaned, excerpt, on_one_line, words_at
+from episodic_absa.reports.summary.review_texts import label_of, quotes_of, searched_reviews
+from episodic_absa.reports.summary.shown_text import on_one_line
 from episodic_absa.reports.summary.split_columns import FoundColumns, find_split_columns
-from episodic_absa.reports.summary.summary import (
-    AspectGroup,
-    ColumnSplit,
-    ColumnValue,
-    OverTime,
-    Quote,
-    RestOfAspects,
-    Summary,
-    TimeBin,
-)
-from episodic_absa.reports.summary.time_bins import bin_start, bin_starts, bin_unit
-from episodic_absa.reports.summary.typical_quotes import MOST_QUOTES, Candidate, typical
+from episodic_absa.reports.summary.summary import AspectGroup, ColumnSplit, OverTime, Quote, RestOfAspects, Summary
 from episodic_absa.vocabulary import Polarity
 
 MOST_ASPECTS: Final = 200
 LEADING_ASPECTS: Final = 50
-LONGEST_QUOTE: Final = 300
 _MOST_SPELLINGS: Final = 12
 _LONGEST_CELL: Final = 60
 _LABELS: Final = ("positive", "mixed", "neutral", "negative", "none")
@@ -83,7 +70,7 @@ def summarise(
         languages=tuple(Counter(review.language for review in table).most_common()),
         labels=_labels(table),
         overall=tally(counts),
-        aspects=_aspects(table, mentions, counts, days, listed_n),
+        aspects=_aspects(mentions, counts, quotes_of(table, mentions, days, listed_n)),
         rest=_rest(mentions, counts, listed_n),
         leading_n=leading_n,
         over_time=_over_time(dates.column, mentions, leading_n) if dates.column else None,
@@ -110,11 +97,6 @@ def _named_dates(cells: Mapping[str, Sequence[str]], name: str) -> FoundDates:
     return dates
 
 
-def label_of(review: AnalysedReview) -> str:
-    """Return the label that a review counts for; `none` if it holds no opinion about an aspect."""
-    return review.label if review.aspects else "none"
-
-
 def is_unread(review: AnalysedReview) -> bool:
     """Return whether a review is of an unknown language and nothing was found in it."""
     return review.language == "other" and not review.aspects
@@ -126,58 +108,12 @@ def _labels(table: Sequence[AnalysedReview]) -> tuple[tuple[str, int], ...]:
 
 
 def _aspects(
-    table: Sequence[AnalysedReview],
-    mentions: Mentions,
-    counts: Counter[Pair],
-    days: Sequence[date | None],
-    listed_n: int,
+    mentions: Mentions, counts: Counter[Pair], quotes: Sequence[Mapping[Polarity, tuple[Quote, ...]]]
 ) -> tuple[AspectGroup, ...]:
-    candidates = _candidates(table, mentions, listed_n)
+    tallies = tallies_by_group(counts, len(quotes))
     return tuple(
-        AspectGroup(
-            name=group.name,
-            spellings=group.spellings[:_MOST_SPELLINGS],
-            spellings_n=len(group.spellings),
-            tally=group_tally,
-            quotes={
-                polarity: tuple(
-                    _quote(table, candidate, days) for candidate in typical(candidates[place, polarity], most)
-                )
-                for polarity, most in MOST_QUOTES.items()
-            },
-        )
-        for place, (group, group_tally) in enumerate(
-            zip(mentions.groups, tallies_by_group(counts, listed_n), strict=False)
-        )
-    )
-
-
-def _candidates(
-    table: Sequence[AnalysedReview], mentions: Mentions, listed_n: int
-) -> defaultdict[tuple[int, str], list[Candidate]]:
-    candidates: defaultdict[tuple[int, str], list[Candidate]] = defaultdict(list)
-    for number, (review, places) in enumerate(zip(table, mentions.places, strict=True)):
-        for order, (aspect, place) in enumerate(zip(review.aspects, places, strict=True)):
-            if place < listed_n:
-                candidate = Candidate(number, order, aspect.confidence, len(review.text), review.text)
-                candidates[place, aspect.polarity].append(candidate)
-    return candidates
-
-
-def _quote(table: Sequence[AnalysedReview], candidate: Candidate, days: Sequence[date | None]) -> Quote:
-    review = table[candidate.review]
-    aspect = review.aspects[candidate.aspect]
-    start, end = words_at(aspect.evidence, aspect.term, review.text)
-    part = excerpt(cleaned(review.text), start, end, LONGEST_QUOTE)
-    return Quote(
-        review=candidate.review + 1,
-        text=part.text,
-        start=part.start,
-        end=part.end,
-        cut_before=part.cut_before,
-        cut_after=part.cut_after,
-        language=review.language,
-        day=days[candidate.review],
+        AspectGroup(group.name, group.spellings[:_MOST_SPELLINGS], len(group.spellings), group_tally, group_quotes)
+        for group, group_tally, group_quotes in zip(mentions.groups, tallies, quotes, strict=False)
     )
 
 
@@ -196,13 +132,12 @@ def _over_time(column: DateColumn, mentions: Mentions, leading_n: int) -> OverTi
     starts = bin_starts(first, last, unit)
     place_of = {start: place for place, start in enumerate(starts)}
     slots = [None if day is None else place_of[bin_start(day, unit)] for day in column.days]
-    splits = split_by(mentions.pairs, slots, len(starts), leading_n)
     return OverTime(
         column=on_one_line(column.name, _LONGEST_CELL),
         unit=unit,
         first=first,
         last=last,
-        bins=tuple(TimeBin(start, split.reviews_n, split.tallies) for start, split in zip(starts, splits, strict=True)),
+        bins=split_by(mentions.pairs, slots, [start.isoformat() for start in starts], leading_n),
         unread_n=len(column.days) - len(read),
     )
 
@@ -221,10 +156,6 @@ def _columns(
 ) -> tuple[ColumnSplit, ...]:
     columns = []
     for (name, values), slots in zip(chosen.values.items(), _value_places(chosen, cells), strict=True):
-        splits = split_by(mentions.pairs, slots, len(values), leading_n)
-        shown = tuple(
-            ColumnValue(on_one_line(value, _LONGEST_CELL), split.reviews_n, split.tallies)
-            for value, split in zip(values, splits, strict=True)
-        )
+        shown = split_by(mentions.pairs, slots, [on_one_line(value, _LONGEST_CELL) for value in values], leading_n)
         columns.append(ColumnSplit(on_one_line(name, _LONGEST_CELL), shown, slots.count(None)))
     return tuple(columns)

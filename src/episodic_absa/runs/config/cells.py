@@ -8,12 +8,11 @@ from typing import Final
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.opened_advice import require_advice
-from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, store_placeholders
-from episodic_absa.runs.config.store_path import filled_store_path
+from episodic_absa.runs.config.experiment_paths import cell_name, filled_store_path
 from episodic_absa.runs.run_directory import STORE
-from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.run_files.manifest import Repetition
 from episodic_absa.serialization.quoted_value import listed, quoted
 from episodic_absa.vocabulary import AdviceFrom, ProcessSplit
 

@@ -7,11 +7,10 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from episodic_absa.backends.backend_facts import BackendFacts
+from episodic_absa.backends.backend_facts import BACKEND_FORMS, BackendFacts
 from episodic_absa.backends.cache.postgres_cache import cache_database
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import is_passed_in, settings_of
-from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.conditions import (
     DEFAULT_COMPARISONS,
     ConditionsFile,
@@ -27,12 +26,11 @@ from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.pipeline.shown_values import slot_name_problem
 from episodic_absa.postgres.location import is_postgres
-from episodic_absa.runs.config.allowed_paths import disallowed_paths
-from episodic_absa.runs.config.store_path import filled_store_path
+from episodic_absa.runs.config.experiment_paths import disallowed_paths, filled_store_path
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.run_files.manifest import Repetition
 from episodic_absa.serialization.plain_name import name_problem
 from episodic_absa.serialization.quoted_value import listed, quoted, shortened
 from episodic_absa.serialization.redaction import credential_in
@@ -320,14 +318,21 @@ class ExperimentConfig(BaseModel):
 
     def answered_by(self, backend: BackendFacts) -> Self:
         """Return the experiment as it is with a backend that a program passed in: manifest and hash name it."""
-        backbone = settings_of(backend, self.file.backbone)
-        return self.model_copy(update={"file": self.file.model_copy(update={"backbone": backbone})})
+        return self.changed(backbone=settings_of(backend, self.file.backbone))
+
+    def changed(self, **keys: object) -> Self:
+        """Return the experiment with other values of some keys of its file."""
+        return self.model_copy(update={"file": self.file.model_copy(update=keys)})
 
     def writing_to(self, out: Path) -> Self:
         """Return the experiment with another `out`; a relative path starts from the working directory."""
         # Relative to the config file, as a config names it: `verify` finds the data from there.
-        relative = Path(os.path.relpath(out.resolve(), self.root))
-        return self.model_copy(update={"file": self.file.model_copy(update={"out": relative})})
+        return self.changed(out=Path(os.path.relpath(out.resolve(), self.root)))
+
+    def limited_to(self, sample_n: int) -> Self:
+        """Return the experiment on its first samples. It has a run_id, and so a directory, of its own."""
+        data = self.file.data.model_copy(update={"limit": sample_n})
+        return self.changed(run_id=f"{self.file.run_id}-limit{sample_n}", data=data)
 
     def running_on(self, engine: Literal["local", "ray"], ray_address: str | None) -> Self:
         """Return the experiment with another engine; an address that is None stays that of the file.
@@ -340,8 +345,7 @@ class ExperimentConfig(BaseModel):
             ray_address = ray_address or experiment.ray_address
         elif ray_address is not None:
             raise ConfigError("--ray-address is for --engine ray; add it or leave the address out", key="ray_address")
-        changed = experiment.model_copy(update={"engine": engine, "ray_address": ray_address})
-        return self.model_copy(update={"file": self.file.model_copy(update={"experiment": changed})})
+        return self.changed(experiment=experiment.model_copy(update={"engine": engine, "ray_address": ray_address}))
 
     @property
     def comparisons(self) -> tuple[tuple[str, str], ...]:
@@ -439,47 +443,35 @@ def _conditions_source(source: str | None, root: Path) -> str | Path | None:
 def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with keys that are valid alone but not together, and the key to change."""
     file, block = config.file, config.file.episodic_memory
-    if file.data.file_of(file.data.process_split) is None:
-        yield (
-            f"data.process_split is {file.data.process_split}, but data.{file.data.process_split}_file is not given",
-            "data.process_split",
-        )
+    data, build = file.data, block.build
+    run = {condition.name for condition in config.conditions}
+    writer_n = sum(condition.store_write for condition in config.conditions) * len(file.experiment.repetitions)
+    shares_store = block.store_path is not None and any(name not in block.store_path for name in _placeholders(file))
+    split = data.process_split
+    if data.file_of(split) is None:
+        yield f"data.process_split is {split}, but data.{split}_file is not given", "data.process_split"
     yield from _gold_contradictions(file)
     yield from _stores_in_databases(config)
     yield from _outside_the_roots(config)
-    writers = [condition for condition in config.conditions if condition.store_write]
-    cells, needed = len(writers) * len(file.experiment.repetitions), _placeholders(file.experiment)
-    if block.store_path is not None and cells > 1 and not all(name in block.store_path for name in needed):
-        yield (
-            f"{cells} cells would write one store: episodic_memory.store_path must hold {store_placeholders(config)}",
-            "episodic_memory.store_path",
-        )
-    if block.build is not None:
-        if file.data.file_of(block.build.split) is None:
-            yield (
-                f"episodic_memory.build reads data.{block.build.split}_file, which is not given",
-                "episodic_memory.build.split",
-            )
-        if block.build.split == file.data.process_split:
-            yield "episodic_memory.build reads the split that is evaluated", "episodic_memory.build.split"
-        if config.build_condition is not None and not config.build_condition.store_write:
-            yield (
-                f"episodic_memory.build uses {config.build_condition.name}, which stores nothing",
-                "episodic_memory.build.condition",
-            )
-    run = {condition.name for condition in config.conditions}
-    for pair in config.comparisons:
-        if pair[0] == pair[1]:
-            yield (
-                f"experiment.comparisons compares {pair[0]} with itself; name two conditions",
-                "experiment.comparisons",
-            )
-        for name in pair:
+    if writer_n > 1 and shares_store:
+        key = "episodic_memory.store_path"
+        yield f"{writer_n} cells would write one store: {key} must hold {store_placeholders(config)}", key
+    if build is not None and config.build_condition is not None:
+        key = "episodic_memory.build.split"
+        if data.file_of(build.split) is None:
+            yield f"episodic_memory.build reads data.{build.split}_file, which is not given", key
+        if build.split == split:
+            yield "episodic_memory.build reads the split that is evaluated", key
+        if not config.build_condition.store_write:
+            name = config.build_condition.name
+            yield f"episodic_memory.build uses {name}, which stores nothing", "episodic_memory.build.condition"
+    key = "experiment.comparisons"
+    for a, b in config.comparisons:
+        if a == b:
+            yield f"{key} compares {a} with itself; name two conditions", key
+        for name in (a, b):
             if name not in run:
-                yield (
-                    f"experiment.comparisons names {name}, which is not run; run are {listed(sorted(run))}",
-                    "experiment.comparisons",
-                )
+                yield f"{key} names {name}, which is not run; run are {listed(sorted(run))}", key
 
 
 def _stores_in_databases(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
@@ -520,28 +512,25 @@ def _outside_the_roots(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             yield from disallowed_paths({"episodic_memory.store_path": store}, [*roots, config.resolve(file.out)])
 
 
-def _placeholders(experiment: ExperimentSettings) -> tuple[str, ...]:
+def _placeholders(file: ExperimentFile) -> tuple[str, ...]:
     """Return what a pattern for stores must hold so that no two cells write one store."""
-    several_orders = experiment.orders is not None and len(experiment.orders) > 1
+    several_orders = len(file.experiment.orders or ()) > 1
     return ("{condition}", "{order}", "{seed}") if several_orders else ("{condition}", "{seed}")
 
 
 def store_placeholders(config: ExperimentConfig) -> str:
     """Return what `episodic_memory.store_path` must hold so that every cell has a store of its own, in words."""
-    *most, last = _placeholders(config.file.experiment)
+    *most, last = _placeholders(config.file)
     return f"{', '.join(most)} and {last}"
 
 
 def _gold_contradictions(file: ExperimentFile) -> Iterator[tuple[str, str]]:
-    for key in ("gold_column", "aspect_column", "polarity_column"):
-        column = getattr(file.eval, key)
+    for name in ("gold_column", "aspect_column", "polarity_column"):
+        column, key = getattr(file.eval, name), f"eval.{name}"
         if column is not None and file.data.input_format not in ("csv", "jsonl"):
-            yield f"eval.{key} is for csv and jsonl; {file.data.input_format} has gold of its own", f"eval.{key}"
+            yield f"{key} is for csv and jsonl; {file.data.input_format} has gold of its own", key
         if column is not None and column == file.data.text_column:
-            yield (
-                f"eval.{key} names the column of the text, {quoted(column)}; name the column of the gold",
-                f"eval.{key}",
-            )
+            yield f"{key} names the column of the text, {quoted(column)}; name the column of the gold", key
 
 
 def _config_error(error: ValidationError, path: Path) -> ConfigError:

@@ -1,9 +1,12 @@
 """The samples of an experiment's splits, with their gold kept apart from what agents see."""
 
+import hashlib
 import logging
 import random
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from episodic_absa.datasets.dataset_checks import majority_polarity, placed_terms, require_unique_uids
 from episodic_absa.datasets.dataset_loading import load_split
@@ -11,13 +14,12 @@ from episodic_absa.datasets.file_encoding import shown_encoding
 from episodic_absa.datasets.gold_files import attach_gold, load_annotations
 from episodic_absa.errors import ConfigError, DatasetError
 from episodic_absa.language.counted_noun import counted
-from episodic_absa.runs.config.allowed_paths import disallowed_paths
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import sha256_of
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
-from episodic_absa.runs.config.sample_order import in_order
+from episodic_absa.runs.config.experiment_paths import disallowed_paths
 from episodic_absa.schemas.gold import LabelledSample
-from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.manifest import Majority
 from episodic_absa.vocabulary import ProcessSplit
 
 logger = logging.getLogger("episodic_absa.runs")
@@ -108,3 +110,27 @@ class ExperimentData:
             return Majority(polarity=train, source="train")
         evaluation = majority_polarity(self.splits[self._config.file.data.process_split])
         return Majority(polarity=evaluation, source="evaluation") if evaluation is not None else None
+
+
+SampleT = TypeVar("SampleT")
+
+
+def in_order(samples: Sequence[SampleT], order: int, split: str) -> list[SampleT]:
+    """Return the samples in one of their orders: 0 is the order of the file, any other number a fixed permutation.
+
+    The permutation follows from the number, the split and the places of the samples alone, by sha256: it is the same
+    on every machine and in every version of Python. Samples that are added at the end of a file do not change the
+    order of the others among themselves.
+
+    Example:
+        >>> "".join(in_order("abcde", 1, "valid")), "".join(in_order("abcdef", 1, "valid"))
+        ('daebc', 'daebfc')
+    """
+    if order == 0:
+        return list(samples)
+    places = sorted(range(len(samples)), key=lambda place: _rank(order, split, place))
+    return [samples[place] for place in places]
+
+
+def _rank(order: int, split: str, place: int) -> bytes:
+    return hashlib.sha256(f"{split}:{order}:{place}".encode()).digest()

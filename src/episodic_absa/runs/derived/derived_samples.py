@@ -2,19 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from episodic_absa.runs.derived.outputs import output_of
 from episodic_absa.runs.derived.sample_facts import SampleFacts
 from episodic_absa.runs.derived.scorecards import scorecard_of
 from episodic_absa.runs.derived.traces import trace_of
 from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.schemas.run_files.adoption import OverrideDecisionLine
+from episodic_absa.schemas.run_files.case_trace import TraceLine
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.schemas.run_files.override_decision import OverrideDecisionLine
+from episodic_absa.schemas.run_files.output_line import OutputError, OutputLine, OutputMeta
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, SampleTiming, StoreStart
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.serialization.csv_text import replace_file
 from episodic_absa.serialization.jsonl import json_line, json_lines
 
@@ -105,3 +104,30 @@ def write_sample_files(cell: Path, samples: Iterable[DerivedSample]) -> tuple[Pa
     for name, text in file_texts(samples).items():
         replace_file(cell / name, text)
     return tuple(cell / name for name in SAMPLE_FILES)
+
+
+def output_of(facts: SampleFacts) -> OutputLine:
+    """Return the output of a sample."""
+    record, condition, source = facts.record, facts.manifest.condition, facts.record.input
+    meta: dict[str, Any] = {
+        "condition": condition.name,
+        "memory_mode": condition.memory_mode,
+        "seed": facts.manifest.seed,
+        "language_code": source.language,
+        "split": source.split,
+        "domain_id": source.domain_id,
+        "case_type": source.case_type,
+    }
+    if facts.analysed is None:
+        error = record.error
+        return OutputLine(
+            uid=record.uid,
+            sample_index=record.sample_index,
+            status="error",
+            error=OutputError(type=error.type, stage=error.stage) if error else None,
+            meta=OutputMeta(**meta),
+        )
+    analysis, final = facts.analysed.analysis, facts.analysed.final
+    return OutputLine.of_analysis(
+        record.uid, analysis, final, sample_index=record.sample_index, memory=facts.memory, **meta
+    )

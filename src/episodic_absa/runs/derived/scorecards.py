@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import norm, occurs
-from episodic_absa.runs.derived.calls import usage_of
-from episodic_absa.runs.derived.sample_facts import AnalysisFacts, SampleFacts
+from episodic_absa.runs.derived.sample_facts import AnalysisFacts, SampleFacts, usage_of
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem, StructuralRisk
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.run_files.sample_record import Analysis

@@ -4,21 +4,20 @@ from collections.abc import Sequence
 from typing import Literal
 
 from episodic_absa.final_tuples import conflicting_aspects
-from episodic_absa.runs.derived.calls import calls_of
-from episodic_absa.runs.derived.sample_facts import AnalysisFacts, SampleFacts
+from episodic_absa.runs.derived.sample_facts import AnalysisFacts, SampleFacts, calls_of
 from episodic_absa.schemas.absa import DebateOutput, DebateTurn
-from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.case_trace import (
     CaseTraceV1_1,
     DebateLogEntry,
+    TraceLine,
     TraceOverride,
     TraceRetrieval,
     TraceRisk,
     TraceRunMeta,
+    TraceTiming,
 )
-from episodic_absa.schemas.run_files.sample_record import Analysis, SampleTiming
+from episodic_absa.schemas.run_files.sample_record import Analysis, CallRecord, SampleTiming
 from episodic_absa.schemas.run_files.scorecard import Coverage
-from episodic_absa.schemas.run_files.trace_line import TraceLine, TraceTiming
 
 _LONGEST_MESSAGE = 600
 

@@ -1,30 +1,30 @@
 """The one reader of a cell: derives everything from its records, its data and its manifest."""
 
-import json
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
+from episodic_absa.datasets.dataset_loading import InputFormat, load_split
+from episodic_absa.datasets.gold_columns import GoldColumns
+from episodic_absa.datasets.gold_files import attach_gold, load_annotations
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.cell_store import episodes_of, sha256_of_lines
-from episodic_absa.runs.config.cell_name import cell_name
-from episodic_absa.runs.config.store_path import filled_store_path
+from episodic_absa.runs.config.experiment_paths import cell_name, filled_store_path
 from episodic_absa.runs.derived.derived_samples import DerivedSample, Deriver, write_sample_files
-from episodic_absa.runs.reading.cell_data import CellData
-from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest
+from episodic_absa.runs.reading.manifest_file import read_manifest
 from episodic_absa.runs.reading.published_store import PublishedStore, read_published_store
 from episodic_absa.runs.run_directory import STORE, TIMINGS
 from episodic_absa.runs.samples_file import SAMPLES, SamplesContent, read_samples, require_cell, require_places
 from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.schemas.run_files.case_trace import TraceLine
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, SampleTiming, StoreStart
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.serialization.jsonl import read_lines, split_lines
+from episodic_absa.vocabulary import Split
 
 
 class CellFiles:
@@ -76,7 +76,7 @@ class CellFiles:
         return {line.value.uid: line.value for line in read_lines(lines, SampleTiming) if line.value is not None}
 
     @cached_property
-    def data(self) -> CellData:
+    def data(self) -> "CellData":
         """The texts and the gold."""
         manifest = self.known_manifest
         split, gold = manifest.dataset.processing_split, manifest.gold
@@ -105,11 +105,6 @@ class CellFiles:
         return tuple(map(self.deriver().card_of, self.records))
 
     @property
-    def outputs(self) -> tuple[OutputLine, ...]:
-        """The outputs."""
-        return tuple(sample.output for sample in self.derived)
-
-    @property
     def traces(self) -> tuple[TraceLine, ...]:
         """The traces."""
         return tuple(sample.trace for sample in self.derived)
@@ -125,11 +120,6 @@ class CellFiles:
         if self.manifest is None:
             raise ValueError(self.manifest_problem)
         return self.manifest
-
-    @cached_property
-    def manifest_object(self) -> Any:
-        """The parsed JSON of the manifest, with keys that the model does not know."""
-        return json.loads((self.path / MANIFEST).read_bytes())
 
     @cached_property
     def config_root(self) -> Path | None:
@@ -200,11 +190,6 @@ class CellFiles:
         return {card.uid: card for card in self.scorecards if card.status == "ok"}
 
     @cached_property
-    def traces_by_uid(self) -> dict[str, TraceLine]:
-        """Traces, by uid."""
-        return {trace.case_trace.case_id: trace for trace in self.traces}
-
-    @cached_property
     def texts(self) -> dict[str, str]:
         """The review texts of this cell and of the build cell of its order and seed, by uid."""
         texts: dict[str, str] = {}
@@ -239,3 +224,93 @@ def directory_name(manifest: Manifest, stem: str | None = None) -> str:
     """
     stem = stem or ("build" if manifest.is_build else manifest.condition.name)
     return cell_name(stem, order=manifest.order, seed=manifest.seed, shuffle=manifest.shuffle)
+
+
+class CellData:
+    """The samples of the split that a cell was run over.
+
+    Args:
+        cell: the directory of the cell.
+        manifest: of the cell.
+        file: where the data file lies; None if it is out of reach.
+        gold_file: where the gold of the split lies, if it has a file of its own.
+
+    Raises:
+        RunDirectoryError: a file is out of reach, or holds other gold than the run was scored with.
+    """
+
+    def __init__(self, cell: Path, manifest: Manifest, file: Path | None, gold_file: Path | None) -> None:
+        self._cell = cell
+        split = manifest.dataset.processing_split
+        if file is None or not file.is_file():
+            raise RunDirectoryError(
+                f"{cell} holds no texts, and its data, {manifest.dataset.paths[split]}, are out of reach: keep the run "
+                f"directory where its experiment file ({manifest.config_path}) put it, and the data beside that file",
+                path=cell,
+            )
+        columns = _columns(manifest)
+        if columns.names:
+            _require_same(cell, file, manifest.dataset.sha256[split])
+        elif gold_file is not None and manifest.gold is not None:
+            _require_same(cell, gold_file, manifest.gold.sha256)
+        data = manifest.config.data
+        self._file = file
+        self._samples = _samples_of(
+            file, _sha256(file), data.input_format, split, data.text_column, columns, gold_file, _sha256(gold_file)
+        )
+
+    def labelled(self, record: SampleRecord) -> LabelledSample:
+        """Return the text of a record, with its gold.
+
+        Raises:
+            RunDirectoryError: the data hold another text under this uid, or none.
+        """
+        labelled = self._samples.get(record.uid)
+        text = labelled.sample.text if labelled is not None else ""
+        if labelled is None or hashlib.sha256(text.encode()).hexdigest() != record.input.sha256:
+            raise RunDirectoryError(
+                f"{self._file} does not hold the text of {record.uid!r} that {self._cell} was run with; "
+                "restore the data file",
+                path=self._file,
+            )
+        return labelled
+
+
+def _columns(manifest: Manifest) -> GoldColumns:
+    settings, data = manifest.config.eval, manifest.config.data
+    is_required = manifest.dataset.processing_split == data.process_split
+    return GoldColumns(settings.gold_column, settings.aspect_column, settings.polarity_column, is_required)
+
+
+def _require_same(cell: Path, path: Path, sha256: str) -> None:
+    if _sha256(path) != sha256:
+        raise RunDirectoryError(
+            f"{path} is not the gold that {cell} was scored with; restore the file, or run again with another run_id",
+            path=path,
+        )
+
+
+def _sha256(path: Path | None) -> str:
+    """Return the hash of a file; nothing for one that is missing."""
+    if path is None or not path.is_file():
+        return ""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@lru_cache(maxsize=4)
+def _samples_of(
+    file: Path,
+    sha256: str,  # noqa: ARG001 - tells a changed file from the one that is remembered
+    input_format: InputFormat,
+    split: Split,
+    text_column: str,
+    columns: GoldColumns,
+    gold_file: Path | None,
+    gold_sha256: str,  # noqa: ARG001
+) -> Mapping[str, LabelledSample]:
+    """Return the samples by uid; all cells of a grid share them."""
+    samples = load_split(file, input_format, split, text_column=text_column, gold_columns=columns)
+    if gold_file is not None:
+        samples = attach_gold(samples, load_annotations(gold_file)).samples
+    return {labelled.sample.uid: labelled for labelled in samples}

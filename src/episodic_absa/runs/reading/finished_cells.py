@@ -13,8 +13,7 @@ from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics,
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST, require_sealed
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
-from episodic_absa.schemas.repetition import Repetition
-from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.manifest import Manifest, Repetition
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 logger = logging.getLogger("episodic_absa.runs")

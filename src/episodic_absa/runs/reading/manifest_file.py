@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.schemas.run_files.manifest import MANIFEST_VERSION, Manifest
-from episodic_absa.serialization.sealed_json import seal_state
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
+from episodic_absa.serialization.seals import seal_state
 
 MANIFEST: Final = "manifest.json"
 _JOURNAL: Final = "journal.jsonl"

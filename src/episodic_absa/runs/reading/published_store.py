@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.serialization.jsonl import split_lines
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.quoted_value import reasons_of
 from episodic_absa.store.dialects.jsonl_dialect import JsonlDialect, database_beside
 from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S
 from episodic_absa.store.exported_lines import Line, parse_line

@@ -9,10 +9,9 @@ from typing import Any
 from episodic_absa.memory.advice.opened_advice import retired_principles
 from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell, shown_store_path
-from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
+from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of, source_commit
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.config.source_commit import source_commit
 from episodic_absa.runs.question import load_question
 from episodic_absa.schemas.run_files.manifest import (
     MANIFEST_VERSION,
@@ -59,15 +58,7 @@ def build_manifest(
         backbone=_backbone(config, cell, seed_supported=seed_supported),
         answers_shared=answers_shared,
         prompt_versions=prompt_versions(cell.condition.rules),
-        lexicon_sha256=hashes["lexicon_sha256"],
-        catalogue_sha256=hashes["catalogue_sha256"],
-        allowlist_sha256=hashes["allowlist_sha256"],
-        recording_sha256=hashes["recording_sha256"],
-        weights_sha256=hashes["weights_sha256"],
-        adoption_sha256=hashes.get("adoption_sha256"),
-        gates_sha256=hashes.get("gates_sha256"),
-        wording_sha256=hashes.get("wording_sha256"),
-        reader_sha256=hashes.get("reader_sha256"),
+        **{name: value for name, value in hashes.items() if name in Manifest.model_fields},
         conditions=ManifestConditions(
             file=config.conditions_file.path.name,
             sha256=config.conditions_file.sha256,
@@ -94,17 +85,9 @@ def _question_sha256(config: ExperimentConfig) -> str | None:
 
 
 def _backbone(config: ExperimentConfig, cell: Cell, *, seed_supported: bool) -> ManifestBackbone:
-    backbone = config.file.backbone
-    return ManifestBackbone(
-        provider=backbone.provider,
-        model=backbone.model,
-        base_url=backbone.base_url,
-        temperature=backbone.temperature,
-        max_tokens=backbone.max_tokens,
-        output=backbone.output,
-        seed=cell.seed,
-        seed_supported=seed_supported,
-    )
+    asked = set(ManifestBackbone.model_fields) - {"seed", "seed_supported"}
+    stated = config.file.backbone.model_dump(include=asked)
+    return ManifestBackbone(**stated, seed=cell.seed, seed_supported=seed_supported)
 
 
 def _dataset(config: ExperimentConfig, cell: Cell, data: ExperimentData) -> ManifestDataset:
@@ -137,10 +120,8 @@ def _memory(
         dangerous_advice=block.dangerous_advice or cell.condition.dangerous_advice,
         use_lexical=cell.condition.use_lexical if block.use_lexical is None else block.use_lexical,
         topk=advice.topk or block.topk,
-        donor_store_sha256=hashes.get("donor_store_sha256"),
-        catalogue_overlay_sha256=hashes.get("catalogue_overlay_sha256"),
         retired_principles=tuple(sorted(retired_principles(advice, config.root))),
-        placebo_sha256=hashes.get("placebo_sha256"),
+        **{name: value for name, value in hashes.items() if name in ManifestMemory.model_fields},
     )
 
 

@@ -11,10 +11,10 @@ from episodic_absa.memory import SignatureBuilder, SlotAnswer
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.ordered_run import SampleError, SampleFailure
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.schemas.advisory_v1_2 import bundle_of
-from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.memory_v1_2 import bundle_of
 from episodic_absa.schemas.run_files.sample_record import (
     NANO,
+    CallRecord,
     CallTiming,
     FailureRecord,
     InputReference,

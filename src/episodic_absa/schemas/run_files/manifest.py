@@ -2,18 +2,117 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
-from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.run_files.majority import Majority
-from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
-from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
+from episodic_absa.schemas.run_files.adoption import OverrideThresholds
 from episodic_absa.serialization.redaction import without_credentials
-from episodic_absa.vocabulary import DangerousAdvice, ProcessSplit
+from episodic_absa.vocabulary import DangerousAdvice, DebateCall, Effort, MemoryMode, Polarity, ProcessSplit
+
+
+class Repetition(NamedTuple):
+    """One order with one seed. The cells of a repetition share the store that was built for it."""
+
+    order: int
+    """0 is the order of the file."""
+    seed: int
+
+    def words(self, *, with_order: bool) -> str:
+        """Return the repetition as messages name it.
+
+        Args:
+            with_order: False where all orders are the same, or where the seed sets the order.
+
+        Example:
+            >>> Repetition(3, 42).words(with_order=True)
+            'order 3, seed 42'
+        """
+        return f"order {self.order}, seed {self.seed}" if with_order else f"seed {self.seed}"
+
+
+class _Excerpt(FrozenModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class RecordedData(_Excerpt):
+    """The block `data`."""
+
+    input_format: Literal["csv", "jsonl", "semeval_xml", "nikl_absa_2022"]
+    text_column: str
+    train_file: Path | None
+    process_split: ProcessSplit
+
+
+class RecordedEval(_Excerpt):
+    """The block `eval`."""
+
+    gold_column: str | None = None
+    aspect_column: str | None = None
+    polarity_column: str | None = None
+    count_backfilled: Flag
+
+
+class RecordedDebate(_Excerpt):
+    """The block `pipeline.debate`."""
+
+    memory_visible_to: tuple[DebateCall, ...]
+
+
+class RecordedPipeline(_Excerpt):
+    """The block `pipeline`."""
+
+    debate: RecordedDebate
+
+    ev_weights: tuple[float, float, float, float]
+    effort: Effort = "full"
+    votes: int = 1
+
+
+class RecordedMemory(_Excerpt):
+    """The block `episodic_memory`."""
+
+    conditions_path: str | None
+    store_path: str | None
+    keep_last_n: int
+
+
+class RecordedExperiment(_Excerpt):
+    """The block `experiment`."""
+
+    conditions: tuple[str, ...] | None
+    comparisons: tuple[tuple[str, str], ...] | None
+    shuffle: Flag
+    seed: int | None = None
+    """The seed of the one cell."""
+    order: int | None = None
+    """The order of the one cell."""
+
+
+class RecordedConfig(_Excerpt):
+    """An excerpt: a reader of a run needs no model of backends, agents or memory to read these keys."""
+
+    out: Path
+    data: RecordedData
+    eval: RecordedEval
+    pipeline: RecordedPipeline
+    episodic_memory: RecordedMemory
+    experiment: RecordedExperiment
+
+
+class Majority(FrozenModel):
+    """The most frequent polarity of gold, and the gold it was counted in."""
+
+    polarity: Polarity
+    source: Literal["train", "evaluation"]
+
+    @property
+    def note(self) -> str:
+        """The note beside every value of the baseline."""
+        return f"majority: {self.polarity}, from {self.source} gold"
+
 
 MANIFEST_VERSION: Final = 5
 """Versions 0.1 and 0.2 of the package wrote smaller numbers."""
@@ -119,8 +218,8 @@ class Manifest(_Recorded):
     allowlist_sha256: str | None
     recording_sha256: str | None
     weights_sha256: str | None
-    adoption_sha256: str | None = None
-    """The table that decides changes under rules v3; None under seed rules."""
+    decision_sha256: str | None = None
+    """The weights by which rules v3 decide; None under seed rules."""
     gates_sha256: str | None = None
     """The thresholds of the memory's gates under rules v3; None under seed rules and in older runs."""
     wording_sha256: str | None = None
@@ -182,3 +281,21 @@ class Manifest(_Recorded):
     def start_store_sha256(self) -> str | None:
         """Hash of the store that the cell's own store began as a copy of."""
         return self.episodic_memory.initial_store_sha256 or self.episodic_memory.build_store_sha256
+
+
+class Speculation(FrozenModel):
+    """What running ahead of the memory cost."""
+
+    redone_samples: Count
+    wasted_calls: Count
+
+
+class RunMeta(FrozenModel):
+    """The last invocation that ran samples of the cell."""
+
+    condition: str
+    memory_mode: MemoryMode
+    started_at: str
+    ended_at: str
+    seconds: float
+    speculation: Speculation

@@ -7,10 +7,9 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 from episodic_absa.schemas.absa import DebateOutput, FinalResult, ModeratorOutput, Stage1Result, Stage2Result
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.schemas.run import MemoryMeta
-from episodic_absa.schemas.run_files.adoption import Adoption
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.schemas.run_files.sample_record import Analysis, OutputSecondLook
+from episodic_absa.schemas.run_files.adoption import Adoption, PatchLogEntry
+from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
+from episodic_absa.schemas.run_files.sample_record import Analysis
 from episodic_absa.vocabulary import ErrorType, Language, MemoryMode, Split
 
 _OF_A_FAILURE: Final = ("uid", "sample_index", "status", "error", "meta")
@@ -67,10 +66,8 @@ class OutputLine(FrozenModel):
     debate: DebateOutput | None = None
     stage2: Stage2Result | None = None
     patch_log: tuple[PatchLogEntry, ...] = ()
-    changes: tuple[ChangeRecord, ...] | None = None
-    """Every proposed change under rules v3. A line of seed rules does not hold this key."""
-    second_look: OutputSecondLook | None = None
-    """Of an adaptive pipeline; any other line does not hold this key."""
+    decision: DecisionRecord | None = None
+    """Every candidate under rules v3. A line of seed rules does not hold this key."""
     adoption: Adoption | None = None
     moderator: ModeratorOutput | None = None
     final_result: FinalResult | None = None
@@ -103,8 +100,7 @@ class OutputLine(FrozenModel):
             debate=analysis.debate,
             stage2=analysis.stage2,
             patch_log=analysis.patch_log,
-            changes=analysis.changes,
-            second_look=analysis.second_look,
+            decision=analysis.decision,
             adoption=analysis.adoption,
             moderator=analysis.moderator,
             final_result=final_result,
@@ -123,8 +119,6 @@ class OutputLine(FrozenModel):
         if self.status == "error":
             return {key: fields[key] for key in _OF_A_FAILURE}
         del fields["error"]
-        if self.changes is None:
-            del fields["changes"]
-        if self.second_look is None:
-            del fields["second_look"]
+        if self.decision is None:
+            del fields["decision"]
         return fields

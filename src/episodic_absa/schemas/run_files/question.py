@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from itertools import chain
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
 
@@ -43,6 +43,15 @@ class AskedQuestion(_Recorded):
         """The hash by which the manifests of a grid name the question."""
         return hashlib.sha256(canonical_json(self).encode()).hexdigest()
 
+    @property
+    def as_added(self) -> "AddedQuestion":
+        """Everything that is asked, as if it had been added."""
+        return AddedQuestion(
+            primary_metrics=(self.primary_metric,),
+            smallest_effects=(self.smallest_effect,),
+            **self.model_dump(include={"pairs", "conditions", "orders", "seeds", "strata"}),
+        )
+
 
 class AddedQuestion(_Recorded):
     """What one later invocation added."""
@@ -56,10 +65,9 @@ class AddedQuestion(_Recorded):
     seeds: tuple[int, ...] = ()
     strata: tuple[str, ...] = ()
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was added."""
-        return self == AddedQuestion()
+    def values(self) -> dict[str, tuple[Any, ...]]:
+        """Return the added values by the name of their field."""
+        return dict(self)
 
 
 class Question(_Recorded):
@@ -75,15 +83,8 @@ class Question(_Recorded):
     @property
     def added_together(self) -> AddedQuestion:
         """Everything that was added, each value once."""
-        return AddedQuestion(
-            pairs=_once(addition.pairs for addition in self.added),
-            primary_metrics=_once(addition.primary_metrics for addition in self.added),
-            smallest_effects=_once(addition.smallest_effects for addition in self.added),
-            conditions=_once(addition.conditions for addition in self.added),
-            orders=_once(addition.orders for addition in self.added),
-            seeds=_once(addition.seeds for addition in self.added),
-            strata=_once(addition.strata for addition in self.added),
-        )
+        values = [addition.values() for addition in self.added]
+        return AddedQuestion(**{name: _once(each[name] for each in values) for name in AddedQuestion.model_fields})
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -97,18 +98,14 @@ class Question(_Recorded):
 
     def adding(self, now: AskedQuestion) -> "Question":
         """Return the question with what `now` asks beyond it; the same question if that is nothing."""
-        known, asked = self.added_together, self.asked
+        asked, added = self.asked.as_added.values(), self.added_together.values()
+        known = {name: (*asked[name], *added[name]) for name in asked}
+        # The same pair in the other direction asks nothing new.
+        known["pairs"] += tuple((b, a) for a, b in known["pairs"])
         addition = AddedQuestion(
-            # The same pair in the other direction asks nothing new.
-            pairs=_beyond(now.pairs, (*self.pairs, *((b, a) for a, b in self.pairs))),
-            primary_metrics=_beyond((now.primary_metric,), (asked.primary_metric, *known.primary_metrics)),
-            smallest_effects=_beyond((now.smallest_effect,), (asked.smallest_effect, *known.smallest_effects)),
-            conditions=_beyond(now.conditions, (*asked.conditions, *known.conditions)),
-            orders=_beyond(now.orders, (*asked.orders, *known.orders)),
-            seeds=_beyond(now.seeds, (*asked.seeds, *known.seeds)),
-            strata=_beyond(now.strata, self.strata),
+            **{name: _beyond(values, known[name]) for name, values in now.as_added.values().items()}
         )
-        return self if addition.is_empty else self.model_copy(update={"added": (*self.added, addition)})
+        return self if addition == AddedQuestion() else self.model_copy(update={"added": (*self.added, addition)})
 
 
 def _once(values: Iterable[tuple[ValueT, ...]]) -> tuple[ValueT, ...]:

@@ -4,9 +4,9 @@ Each fact stands once: totals, risk vectors, tuples of stages and flags of the c
 manifest. A field that has its default is left out of the line.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from episodic_absa.schemas.absa import (
     DebateOutput,
@@ -16,17 +16,40 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     Stage2Result,
 )
-from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyBundle
 from episodic_absa.schemas.run import MemoryRecord, StoreDecision
-from episodic_absa.schemas.run_files.adoption import Adoption
-from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.vocabulary import ErrorType, Language, Look, Role, SentenceLabel, Split, Stake
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideDecision, PatchLogEntry
+from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
+from episodic_absa.vocabulary import ErrorType, Language, ResultLabel, Role, Split
 
 SAMPLES_FORMAT: Final = "episodic_absa.samples"
+
+
+class CallRecord(FrozenModel):
+    """One call: what was asked, what it took, and how it ended."""
+
+    stage: str
+    agent: Role
+    call_index: int
+    prompt_hash: str
+    memory_slot_present: bool
+    """Computed by searching the rendered prompt."""
+    model: str
+    attempts: int
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    cached: bool
+    latency_ms: float
+    """From the ask to its answer, waiting included."""
+    waited_ms: float | None = None
+    """The part of `latency_ms` in queues, in failed requests and in the pauses after them; None in a trace of 0.1."""
+    started_at: str
+    error: str | None = None
+
+
 NANO: Final = 1_000_000_000
 
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -100,15 +123,8 @@ class FailureRecord(FrozenModel):
 class StageLabels(FrozenModel):
     """The labels of both stages, each read as the rules in force read the final one."""
 
-    stage1: SentenceLabel
-    stage2: SentenceLabel
-
-
-class OutputSecondLook(FrozenModel):
-    """How closely an adaptive pipeline looked at a sample again."""
-
-    look: Look
-    stakes: tuple[Stake, ...] = ()
+    stage1: ResultLabel
+    stage2: ResultLabel
 
 
 class Analysis(FrozenModel):
@@ -127,10 +143,8 @@ class Analysis(FrozenModel):
     patch_log: tuple[PatchLogEntry, ...] = ()
     override_decisions: tuple[OverrideDecision, ...] = ()
     override: OverrideOutcome = OverrideOutcome()
-    changes: tuple[ChangeRecord, ...] | None = None
-    """Every proposed change with its witnesses; None under seed rules."""
-    second_look: OutputSecondLook | None = None
-    """Of an adaptive pipeline."""
+    decision: DecisionRecord | None = None
+    """Every candidate with its witnesses; None under seed rules."""
     adoption: Adoption
     moderator: ModeratorOutput
     labels: StageLabels
@@ -141,7 +155,8 @@ class Analysis(FrozenModel):
     @property
     def final_sentiments(self) -> tuple[SentimentItem, ...]:
         """The sentiments behind the final tuples, with their evidence."""
-        return self.stage2_sentiments if self.adoption.adopt else self.stage1.atsa.sentiments
+        is_weighed = self.decision is not None
+        return self.stage2_sentiments if is_weighed or self.adoption.adopt else self.stage1.atsa.sentiments
 
     @property
     def stage2_sentiments(self) -> tuple[SentimentItem, ...]:
@@ -177,6 +192,12 @@ class SampleRecord(FrozenModel):
     bundle: AnyBundle
     calls: tuple[RecordedCall, ...] = ()
     error: FailureRecord | None = None
+
+    @model_validator(mode="after")
+    def _succeeded_or_failed(self) -> Self:
+        if (self.analysis is None) == (self.error is None):
+            raise ValueError("a record holds either an analysis or an error")
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON values of the line: bundle and episode in full, everything else without defaults."""

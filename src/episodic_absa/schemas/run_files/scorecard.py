@@ -16,8 +16,8 @@ from episodic_absa.vocabulary import (
     ModeratorRule,
     OverrideSkip,
     Polarity,
+    ResultLabel,
     RiskId,
-    SentenceLabel,
     Severity,
     Split,
     Stage,
@@ -137,9 +137,9 @@ class Scorecard(FrozenModel):
     final_tuples: tuple[FinalTuple, ...] = ()
     gold_tuples: tuple[GoldTuple, ...] | None = None
     """Added by the scorer, after the final result is fixed."""
-    label: SentenceLabel | None = None
-    label_s1: SentenceLabel | None = None
-    label_s2: SentenceLabel | None = None
+    label: ResultLabel | None = None
+    label_s1: ResultLabel | None = None
+    label_s2: ResultLabel | None = None
     drops: tuple[Drop, ...] = ()
     span_repaired: Count = 0
     implicit_grounding_candidate: Flag | None = None

@@ -143,9 +143,6 @@ class TombstoneV1_3(FrozenModel):
     schema_version: SchemaVersion1_3 = "1.3"
 
 
-ExportedLineV1_3 = EpisodicMemoryEntryV1_3 | VerdictV1_3 | TombstoneV1_3
-"""A line of an exported store."""
-
 _validate = EpisodicMemoryEntryV1_3.__pydantic_validator__.validate_json
 
 

@@ -13,7 +13,7 @@ from episodic_absa.schemas.absa import (
     Span,
     StructuralRisk,
 )
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision, OverrideThresholds
+from episodic_absa.schemas.run_files.adoption import OverrideDecision, OverrideThresholds
 from episodic_absa.seed.review_context import TermMap
 from episodic_absa.vocabulary import L3_RISKS, OverrideSkip, Polarity
 
@@ -58,25 +58,29 @@ def apply_override_gate(
     current = tuple(sentiments)
     decisions: list[OverrideDecision] = []
     for aspect in context.aspect_terms:
-        score = _score(context.aspect_hints.get(aspect, ()))
-        skip = _skip_reason(
-            aspect,
-            score,
-            current,
-            context.aspect_hints.get(aspect, ()),
-            already_applied=any(decision.decision == "APPLY" for decision in decisions),
-            evidence=_evidence(aspect, summary, terms),
-            text=text,
-            span=_span_of(aspect, aspects),
-            stage1_risks=stage1_risks,
-            thresholds=thresholds,
-        )
+        hints = context.aspect_hints.get(aspect, ())
+        score, evidence, span = _score(hints), _evidence(aspect, summary, terms), _span_of(aspect, aspects)
+        matching = _matching(current, aspect)
+        tests: list[tuple[OverrideSkip, bool]] = [
+            ("max_one_override_per_sample", any(decision.decision == "APPLY" for decision in decisions)),
+            ("neutral_only", not any(hint.weight > 0 and hint.polarity != "neutral" for hint in hints)),
+            ("no_evidence_span", not evidence),
+            ("evidence_span_not_in_text", not occurs(evidence, text)),
+            ("evidence_span_missing_trigger", len(evidence) < _SHORTEST_EVIDENCE),
+            ("low_signal", max(score.pos, score.neg) < thresholds.min_total),
+            ("action_ambiguity", score.margin < thresholds.min_margin),
+            ("l3_conservative", thresholds.l3_conservative and _l3_risk_touches(span, stage1_risks)),
+            ("implicit_soft_only", any(item.is_implicit for item in matching)),
+            # Of two contradicting sentiments one has the target polarity already; they still have to be settled.
+            ("already_confident", bool(matching) and all(item.polarity == score.target for item in matching)),
+        ]
+        skip: OverrideSkip | Literal[""] = next((reason for reason, holds in tests if holds), "")
         decisions.append(
             OverrideDecision(
                 aspect=aspect,
                 pos=score.pos,
                 neg=score.neg,
-                total=score.total,
+                total=round(score.pos + score.neg, 6),
                 margin=score.margin,
                 target=score.target,
                 decision="SKIP" if skip else "APPLY",
@@ -85,7 +89,7 @@ def apply_override_gate(
             )
         )
         if not skip:
-            current = _changed(current, aspect, score.target, _span_of(aspect, aspects), thresholds)
+            current = _changed(current, aspect, score.target, span, thresholds)
     return OverrideOutcome(current, tuple(decisions))
 
 
@@ -94,20 +98,12 @@ class _Score(NamedTuple):
     neg: float
 
     @property
-    def total(self) -> float:
-        return round(self.pos + self.neg, 6)
-
-    @property
     def margin(self) -> float:
         return round(abs(self.pos - self.neg), 6)
 
     @property
     def target(self) -> Literal["positive", "negative"]:
         return "positive" if self.pos >= self.neg else "negative"
-
-    @property
-    def target_weight(self) -> float:
-        return max(self.pos, self.neg)
 
 
 def _score(hints: Iterable[AspectHint]) -> _Score:
@@ -118,41 +114,9 @@ def _score(hints: Iterable[AspectHint]) -> _Score:
     return _Score(round(max(0.0, sums["positive"]), 6), round(max(0.0, sums["negative"]), 6))
 
 
-def _skip_reason(
-    aspect: str,
-    score: _Score,
-    sentiments: Sequence[SentimentItem],
-    hints: Sequence[AspectHint],
-    *,
-    already_applied: bool,
-    evidence: str | None,
-    text: str,
-    span: Span | None,
-    stage1_risks: Sequence[StructuralRisk],
-    thresholds: OverrideThresholds,
-) -> OverrideSkip | Literal[""]:
-    matching = _matching(sentiments, aspect)
-    tests: list[tuple[OverrideSkip, bool]] = [
-        ("max_one_override_per_sample", already_applied),
-        ("neutral_only", not any(hint.weight > 0 and hint.polarity != "neutral" for hint in hints)),
-        ("no_evidence_span", not evidence),
-        ("evidence_span_not_in_text", bool(evidence) and not occurs(evidence or "", text)),
-        ("evidence_span_missing_trigger", len(evidence or "") < _SHORTEST_EVIDENCE),
-        ("low_signal", score.target_weight < thresholds.min_total),
-        ("action_ambiguity", score.margin < thresholds.min_margin),
-        ("l3_conservative", thresholds.l3_conservative and _l3_risk_touches(span, stage1_risks)),
-        ("implicit_soft_only", any(item.is_implicit for item in matching)),
-        # Of two contradicting sentiments one has the target polarity already; the override still has to settle them.
-        ("already_confident", bool(matching) and all(item.polarity == score.target for item in matching)),
-    ]
-    return next((reason for reason, holds in tests if holds), "")
-
-
-def _evidence(aspect: str, summary: DebateSummary, terms: TermMap) -> str | None:
-    for name, quoted in summary.aspect_evidence.items():
-        if terms.find(name) == aspect:
-            return quoted
-    return next(iter(summary.sentence_evidence_spans), None)
+def _evidence(aspect: str, summary: DebateSummary, terms: TermMap) -> str:
+    quoted = (words for name, words in summary.aspect_evidence.items() if terms.find(name) == aspect)
+    return next(quoted, next(iter(summary.sentence_evidence_spans), ""))
 
 
 def _l3_risk_touches(span: Span | None, risks: Iterable[StructuralRisk]) -> bool:

@@ -1,6 +1,7 @@
 """Applies proposals, verdicts and the debate to copies of Stage1, one module per step. Validator2 sees the outcome."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from episodic_absa.language import norm
@@ -14,15 +15,19 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.seed.patch.anchor_guard import apply_anchor_guard
-from episodic_absa.seed.patch.ate_verdicts import apply_ate_verdicts
-from episodic_absa.seed.patch.atsa_verdicts import apply_atsa_verdicts
-from episodic_absa.seed.patch.judge_rulings import apply_judge_drops, judge_agrees_with_verdict, judge_polarities
+from episodic_absa.schemas.run_files.adoption import PatchLogEntry
+from episodic_absa.seed.patch.first_steps import apply_ate_verdicts, apply_atsa_verdicts, apply_proposals
+from episodic_absa.seed.patch.last_steps import (
+    DebateRulings,
+    apply_anchor_guard,
+    apply_judge_drops,
+    conflicts_of,
+    judge_agrees_with_verdict,
+    judge_polarities,
+    reduce_to_one_per_aspect,
+)
 from episodic_absa.seed.patch.override_gate import OverrideOutcome, apply_override_gate
 from episodic_absa.seed.patch.patch_draft import PatchDraft
-from episodic_absa.seed.patch.reduction import DebateRulings, conflicts_of, reduce_to_one_per_aspect
-from episodic_absa.seed.patch.validator_proposals import apply_proposals
 from episodic_absa.seed.review_context import BuiltContext
 
 
@@ -33,13 +38,11 @@ class PatchResult(NamedTuple):
     sentiments: tuple[SentimentItem, ...]
     log: tuple[PatchLogEntry, ...]
     override: OverrideOutcome
-    judge_dropped: frozenset[str]
-    """Normalised aspects whose sentiments a seconded judge drop removed."""
-    debate_acted: bool
+    debate_acted: bool = False
     """An override or judge drop was applied, or the judge's polarity equals that of an applied verdict."""
-    renamed: Mapping[str, str]
+    renamed: Mapping[str, str] = MappingProxyType({})
     """Normalised Stage1 term -> the term at its revised span."""
-    unsettled_conflict: bool
+    unsettled_conflict: bool = False
     """Before the reduction an aspect had a conflict that Stage1 lacked and that nothing in the debate settles."""
 
     def current_name(self, term: str) -> str:
@@ -73,18 +76,21 @@ def apply_patch(
         settings: with `enable_stage2` off the result equals Stage1.
     """
     if not settings.enable_stage2:
-        return _unpatched(stage1)
+        return PatchResult(stage1.ate.aspects, stage1.atsa.sentiments, (), OverrideOutcome(stage1.atsa.sentiments, ()))
     draft = PatchDraft.of(stage1, text)
     apply_proposals(draft, stage1.validator.correction_proposals)
     apply_ate_verdicts(draft, ate_verdicts)
     apply_atsa_verdicts(draft, atsa_verdicts)
     override = _override(draft, stage1, debate, built, settings)
-    judge_dropped = apply_judge_drops(draft, debate, built.terms)
+    is_judge_dropped = apply_judge_drops(draft, debate, built.terms)
     renamed = draft.apply_revised_spans()
     apply_anchor_guard(draft)
     summary = debate.summary if debate else DebateSummary()
-    debate_acted = bool(override.applied or judge_dropped or judge_agrees_with_verdict(draft, summary, built.terms))
-    rulings = _rulings(override, summary, built, renamed)
+    debate_acted = bool(override.applied or is_judge_dropped or judge_agrees_with_verdict(draft, summary, built.terms))
+    applied = override.applied
+    overridden = None if applied is None else (_current(applied.aspect, renamed), applied.target)
+    ruled = judge_polarities(summary, built.terms).items()
+    rulings = DebateRulings(overridden, {_current(aspect, renamed): polarities for aspect, polarities in ruled})
     stage1_conflicts = {_current(aspect, renamed) for aspect in conflicts_of(stage1.atsa.sentiments)}
     new_conflicts = conflicts_of(draft.sentiments) - stage1_conflicts
     if debate_acted:
@@ -94,23 +100,9 @@ def apply_patch(
         sentiments=tuple(draft.sentiments),
         log=tuple(draft.log),
         override=override,
-        judge_dropped=judge_dropped,
         debate_acted=debate_acted,
         renamed=renamed,
         unsettled_conflict=any(not rulings.settles(aspect) for aspect in new_conflicts),
-    )
-
-
-def _unpatched(stage1: Stage1Result) -> PatchResult:
-    return PatchResult(
-        aspects=stage1.ate.aspects,
-        sentiments=stage1.atsa.sentiments,
-        log=(),
-        override=OverrideOutcome(stage1.atsa.sentiments, ()),
-        judge_dropped=frozenset(),
-        debate_acted=False,
-        renamed={},
-        unsettled_conflict=False,
     )
 
 
@@ -135,19 +127,6 @@ def _override(
     )
     draft.sentiments = list(override.sentiments)
     return override
-
-
-def _rulings(
-    override: OverrideOutcome, summary: DebateSummary, built: BuiltContext, renamed: Mapping[str, str]
-) -> DebateRulings:
-    applied = override.applied
-    return DebateRulings(
-        overridden=(_current(applied.aspect, renamed), applied.target) if applied is not None else None,
-        judge_polarities={
-            _current(aspect, renamed): polarities
-            for aspect, polarities in judge_polarities(summary, built.terms).items()
-        },
-    )
 
 
 def _current(aspect: str, renamed: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from episodic_absa.language import nearest_occurrence, norm
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Span, Stage1Result
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.adoption import PatchLogEntry
 from episodic_absa.vocabulary import Polarity
 
 INVERSE_POLARITY: Final[dict[Polarity, Polarity]] = {"positive": "negative", "negative": "positive"}

@@ -1,6 +1,6 @@
 """The seam between a store and its database: one protocol, two dialects."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -65,8 +65,4 @@ class Writer(Protocol):
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return its rows."""
-        ...
-
-    def run_many(self, statement: str, rows: Iterator[Sequence[Any]]) -> None:
-        """Run one statement for many rows."""
         ...

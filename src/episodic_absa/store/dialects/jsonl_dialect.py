@@ -15,7 +15,7 @@ from episodic_absa.errors import MemoryStoreError
 from episodic_absa.serialization.durable_file import open_privately, sync_directory
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Writer
-from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect, current_process, open_here
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect, open_here
 from episodic_absa.store.exported_lines import exported_lines, opened_file, read_lines, take_in
 
 logger = logging.getLogger("episodic_absa.memory")
@@ -182,29 +182,42 @@ class JsonlDialect(SqliteDialect):
     def _import(self) -> None:
         """Make the database from the file. It appears as a whole, or not at all."""
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        made = SqliteDialect(draft, busy_timeout_s=0)
         try:
             _remove(draft)
-            import_file(self.file, draft, self._guard)
+            status, digest = _status(self.file), _digest(self.file)
+            with made.writing() as writer:
+                lines = read_lines(opened_file(self.file), self.shown)
+                taken = take_in(writer, lines, self._guard, self.shown)
+                _put(writer, _WRITTEN, digest)
+                _put(writer, _STATUS, status)
+            made.close()
             _put_in_place(draft, self.path)
         except OSError as error:
             raise self._error(f"cannot be made from {self.file}: {error.strerror}", "check the folder") from error
         finally:
+            made.close()
             _remove(draft)
+        logger.info("%s: %d episodes and %d verdicts read", self.file, taken.episode_n, taken.verdict_n)
 
     def _refuse_changed_file(self, reader: "Writer | SqliteDialect") -> None:
-        if not self.file.exists():
-            return
-        facts = _facts(reader)
-        if facts.get(_STATUS) == _status(self.file):
-            return
-        if _WRITTEN not in facts and self.file.stat().st_size == 0:
-            return  # somebody made an empty file, and the database has written none yet
-        if _digest(self.file) not in (facts.get(_WRITTEN), facts.get(_NEXT)):
-            raise MemoryStoreError(
-                f"{self.file} is not what {self.path} wrote last: somebody changed it. Move the file away to go on "
-                "with the database, which writes it anew; or move the database away to begin with the file",
-                path=self.file,
-            )
+        known: dict[str, str] | None = None
+        while self.file.exists():
+            facts = _facts(reader)
+            if facts == known:
+                raise MemoryStoreError(
+                    f"{self.file} is not what {self.path} wrote last: somebody changed it. Move the file away to go on "
+                    "with the database, which writes it anew; or move the database away to begin with the file",
+                    path=self.file,
+                )
+            if facts.get(_STATUS) == _status(self.file):
+                return
+            if _WRITTEN not in facts and self.file.stat().st_size == 0:
+                return  # somebody made an empty file, and the database has written none yet
+            if _digest(self.file) in (facts.get(_WRITTEN), facts.get(_NEXT)):
+                return
+            # Another process may have put its file in place after the look at the facts: then they have changed, too.
+            known = facts
 
 
 class ScratchDialect(SqliteDialect):
@@ -252,7 +265,7 @@ class ScratchDialect(SqliteDialect):
     def _created(self) -> sqlite3.Connection:
         connection = self._connection_to("file::memory:")
         self._bring_up_to_date(connection)
-        self._connection, self._process = connection, current_process()
+        self._connection, self._process = connection, os.getpid()
         open_here[self.path] += 1
         return connection
 
@@ -260,25 +273,6 @@ class ScratchDialect(SqliteDialect):
         if self._copies and not self._is_copying:
             # Nobody would find it again.
             raise MemoryStoreError(f"{self.path} is open for reading alone", path=self.path)
-
-
-def import_file(file: Path, database: Path, guard: Guard) -> None:
-    """Make a database from a file of JSON lines.
-
-    Raises:
-        MemoryStoreError: the file is no store, or a line of it is bad.
-        OSError: the disk failed.
-    """
-    made = SqliteDialect(database, busy_timeout_s=0)
-    try:
-        status, digest = _status(file), _digest(file)
-        with made.writing() as writer:
-            taken = take_in(writer, read_lines(opened_file(file), str(file)), guard, str(file))
-            _put(writer, _WRITTEN, digest)
-            _put(writer, _STATUS, status)
-    finally:
-        made.close()
-    logger.info("%s: %d episodes and %d verdicts read", file, taken.episode_n, taken.verdict_n)
 
 
 def _put_in_place(draft: Path, path: Path) -> None:

@@ -7,10 +7,8 @@ from hashlib import blake2b
 from typing import Any, Final, TypeVar
 
 from episodic_absa.errors import DatabaseError, MemoryStoreError
-from episodic_absa.postgres.connection import Connection, database_errors
-from episodic_absa.postgres.lasting_connection import LastingConnection
-from episodic_absa.postgres.location import PostgresLocation
-from episodic_absa.postgres.migrations import SCHEMA
+from episodic_absa.postgres.connection import Connection, LastingConnection, database_errors
+from episodic_absa.postgres.location import SCHEMA, PostgresLocation
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Row
 from episodic_absa.store.exported_lines import read_lines, take_in
@@ -184,7 +182,7 @@ class PostgresDialect:
         """Return the number of the store that version 0.2 kept under this name; 0 if there is none."""
         if _rows(connection, "SELECT to_regclass(?)", (f"{SCHEMA}.stores",)) == [(None,)]:
             return 0
-        found = _rows(connection, f"SELECT store_id FROM {SCHEMA}.stores WHERE name = ?", (self.name,))  # noqa: S608
+        found = _rows(connection, f"SELECT store_id FROM {SCHEMA}.stores WHERE name = ?", (self.name,))  # noqa: S608 - constants
         return int(found[0][0]) if found else 0
 
     def _leave_parents_connection(self) -> None:
@@ -203,11 +201,6 @@ class _PostgresWriter:
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return its rows."""
         return _rows(self._connection, statement, parameters)
-
-    def run_many(self, statement: str, rows: Iterator[Sequence[Any]]) -> None:
-        """Run one statement for many rows."""
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_spelled(statement), rows)
 
 
 def _old_lines(connection: Connection, store: int) -> Iterator[bytes]:

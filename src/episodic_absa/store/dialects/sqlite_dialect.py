@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,19 +37,10 @@ _NETWORK: Final = re.compile(
 """File systems without the shared memory that a write-ahead log needs, or whose locks cannot be relied on."""
 # A child process must neither use nor close what its parent has open: closing would clear the parent's log away.
 _LEFT_TO_PARENT: Final[list[sqlite3.Connection]] = []
-_forks = count()
-_process = [next(_forks)]
-"""Changes in a forked child. It is looked at with every statement: asking the system takes longer than some of them."""
-os.register_at_fork(after_in_child=lambda: _process.__setitem__(0, next(_forks)))
 # Closing any descriptor of a file gives up all locks that this process has on it, SQLite's too. So a file that is open
 # as a store here is never opened in another way.
 open_here: Final = Counter[Path]()
 _opening: Final = threading.RLock()
-
-
-def current_process() -> int:
-    """Return a number that differs in a forked child."""
-    return _process[0]
 
 
 class SqliteDialect:
@@ -78,7 +68,7 @@ class SqliteDialect:
         self._mounts = mounts
         self._threads = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self._process = _process[0]
+        self._process = os.getpid()
         self._identity: tuple[int, int] | None = None
         self._data_version: object = None
         self._write_failed = False
@@ -155,19 +145,13 @@ class SqliteDialect:
             self._run(connection, "BEGIN IMMEDIATE")
             try:
                 yield self
-                if self._process == _process[0]:
+                if self._process == os.getpid():
                     self._run(connection, "COMMIT")
             except BaseException:
                 # A full disk has rolled back already. A forked child leaves the block, and the parent goes on with it.
-                if self._process == _process[0] and connection.in_transaction:
+                if self._process == os.getpid() and connection.in_transaction:
                     connection.rollback()
                 raise
-
-    def run_many(self, statement: str, rows: Iterator[Sequence[Any]]) -> None:
-        """Run one statement for many rows, within a write."""
-        assert self._connection is not None  # noqa: S101 - `writing` has opened it
-        with self._errors():
-            self._connection.executemany(statement, rows)
 
     def own_damage(self) -> list[str]:
         """Return what SQLite's own check finds."""
@@ -237,16 +221,12 @@ class SqliteDialect:
         # Without its log a file in a place that nobody writes to cannot change; SQLite would want to make the log.
         mode = "?mode=rw" if not is_readable_only else "?mode=ro" if has_log else "?mode=ro&immutable=1"
         connection = self._connection_to(f"{self.path.as_uri()}{mode}")
+        self._connection, self._process, self._identity = connection, os.getpid(), self._found_identity()
+        open_here[self.path] += 1
         try:
             if not is_readable_only:
                 self._prepare(connection)
             self._check_version(connection)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection, self._process, self._identity = connection, _process[0], self._found_identity()
-        open_here[self.path] += 1
-        try:
             self._connected()
         except BaseException:
             self.close()
@@ -254,21 +234,18 @@ class SqliteDialect:
         return connection
 
     def _connection_to(self, address: str) -> sqlite3.Connection:
-        with self._errors():
-            return sqlite3.connect(
-                address,
-                uri=True,
-                timeout=self._busy_timeout_s,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+        timeout_s = self._busy_timeout_s
+        try:
+            return sqlite3.connect(address, uri=True, timeout=timeout_s, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise self._described(error) from error
 
     def _connected(self) -> None:
         """Do what comes before the first use of a connection."""
 
     def _found_identity(self) -> tuple[int, int] | None:
         try:
-            status = os.stat(self.path)  # noqa: PTH116 - called for every write; Path.stat is slower
+            status = os.stat(self.path)  # noqa: PTH116
         except OSError:
             return None
         return status.st_dev, status.st_ino
@@ -333,23 +310,14 @@ class SqliteDialect:
         return int(self._run(connection, "PRAGMA user_version")[0][0])
 
     def _leave_parents_connection(self) -> None:
-        if self._connection is not None and self._process != _process[0]:
+        if self._connection is not None and self._process != os.getpid():
             _LEFT_TO_PARENT.append(self._connection)
             self._connection = None
             self._data_version = None
 
     def _run(self, connection: sqlite3.Connection, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        # Every statement of every append and search passes here: a context manager would cost as much as some of them.
         try:
             return connection.execute(statement, parameters).fetchall()
-        except sqlite3.Error as error:
-            raise self._described(error) from error
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Turn what SQLite raises within the block into a MemoryStoreError that says what to do."""
-        try:
-            yield
         except sqlite3.Error as error:
             raise self._described(error) from error
 

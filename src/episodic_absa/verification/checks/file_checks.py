@@ -1,58 +1,34 @@
-"""Checks of a cell's files: records, manifest and store are whole and of one cell; derived files follow from them."""
+"""Checks of a cell's files: manifest and records are as the run wrote them, and everything else follows from them."""
 
 import json
-import re
 from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any, Final
 
-from episodic_absa.runs.cell_store import episodes_of, export_form
+from episodic_absa.analysis import FinishedRun, tables_of
+from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.runs.derived.derived_samples import file_texts
 from episodic_absa.runs.reading.cell_files import CellFiles, directory_name
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.run_directory import RUN_META
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.sealed_json import seal_state
-from episodic_absa.store.exported_lines import episode_line
+from episodic_absa.serialization.seals import seal_state
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
+
+_TIMES: Final = ("timing", "timestamp", "cached", "latency_ms", "waited_ms", "started_at")
 
 
 def check_completed(cell: CellFiles) -> Findings:
-    """The cell was run to its end."""
+    """The cell was run to its end, and nothing stands behind its last record."""
     yield None if cell.known_manifest.completed else "the manifest says that the run is not completed"
-
-
-def check_records(cell: CellFiles) -> Findings:
-    """A finished cell has nothing unfinished; a record holds a result or an error. Its reader counts the records."""
-    if cell.known_manifest.completed:
-        yield "the last line is not ended" if cell.samples.is_torn else None
-    for record in cell.records:
-        is_either = (record.analysis is None) != (record.error is None)
-        yield None if is_either else f"{record.uid}: a record holds an analysis or an error"
-
-
-def check_canonical(cell: CellFiles) -> Findings:
-    """Every record has one form: sorted keys, no default written out, floats of 6 decimals."""
-    lines = (cell.path / SAMPLES).read_bytes().splitlines()[1:]
-    for record, line in zip(cell.records, lines, strict=False):
-        held = {key: value for key, value in json.loads(line).items() if key != "sha256"}
-        is_same = canonical_json(held) == canonical_json(record.to_json())
-        yield None if is_same else f"{record.uid}: its record holds something that no version writes"
-
-
-def check_same_cell(cell: CellFiles) -> Findings:
-    """The directory is that of the cell that the manifest names; that the records are, their reader makes sure."""
-    manifest, header = cell.known_manifest, cell.samples.header
-    directory = directory_name(manifest)
-    yield None if cell.path.resolve().name == directory else f"the directory of {directory} has another name"
-    if header is not None:
-        has_store = (header.store is not None) == manifest.needs_store
-        yield None if has_store else f"{SAMPLES} speaks of a store, or of none, against {MANIFEST}"
+    is_whole = not (cell.known_manifest.completed and cell.samples.is_torn)
+    yield None if is_whole else f"the last line of {SAMPLES} is not ended"
 
 
 def check_manifest_sealed(cell: CellFiles) -> Findings:
-    """The manifest is as the run wrote it, to the character, and so is what a finished run says of itself."""
+    """The manifest is as the run wrote it, in the directory of its cell, and so is what a run says of itself."""
+    directory = directory_name(cell.known_manifest)
+    yield None if cell.path.resolve().name == directory else f"the directory of {directory} has another name"
     for name in (MANIFEST, RUN_META) if cell.known_manifest.completed else (MANIFEST,):
         path = cell.path / name
         is_whole = path.is_file() and seal_state(path.read_bytes()) == "whole"
@@ -72,31 +48,42 @@ def check_derived_files(cell: CellFiles) -> Findings:
         differing = [
             number for number, (held, meant) in lines if held != meant and not _differs_in_lost_times(cell, held, meant)
         ]
-        more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
-        yield f"{name}, line {differing[0]}{more}: not what the records give" if differing else None
+        yield _differing(name, differing)
 
 
-def check_store_follows(cell: CellFiles) -> Findings:
-    """The store is what it began with and the episodes of the records, in order; people may have added verdicts."""
-    require_store(cell)
-    yield None if cell.begins_as_recorded else "the store does not begin as it did before the first sample"
-    form = export_form(cell.known_manifest.condition.rules)
-    recorded = [episode_line(episode, form) for episode in episodes_of(cell.records)]
-    held = cell.store.episode_lines[len(cell.beginning) :]
-    if cell.shares_its_store:
-        # Others may have added episodes before and between them, so that ids differ.
-        held = tuple(map(_without_id, held))
-        for number, line in enumerate(map(_without_id, recorded), start=1):
-            yield None if line in held else f"episode {number} of the records is not in the store"
-        return
-    for number, (stored, meant) in enumerate(zip_longest(held, recorded), start=1):
-        yield (
-            None if stored == meant else f"episode {number} that samples added to the store is not what the records say"
-        )
+def check_tables(run: FinishedRun) -> Findings:
+    """Every table of a cell or a grid equals a recomputation; a finished run has all of its tables, or none."""
+    due = tables_of(run)
+    missing = [path for path in due if not path.exists()]
+    if len(missing) == len(due):
+        raise NotApplicableError("no table was written; `episodic-absa report` derives them")
+    if all(cell.manifest.completed for cell in run.cells):
+        for path in missing:
+            name = path.relative_to(run.root).as_posix()
+            yield f"{name} is missing, though other tables are there; `episodic-absa report` derives it"
+    # The tables of a grid's cells are compared where the cells are looked at.
+    for path in (path for path in due if path.parent == run.root and path not in missing):
+        try:
+            text = due[path]()
+        except EpisodicAbsaError as error:
+            # The message names uids and files and quotes nothing.
+            yield f"{path.name} cannot be recomputed: {error}"
+            continue
+        lines = enumerate(zip_longest(path.read_bytes().split(b"\n"), text.encode().split(b"\n")), start=1)
+        yield _differing(path.name, [number for number, (held, meant) in lines if held != meant])
 
 
-def _without_id(line: bytes) -> bytes:
-    return _ID.sub(b"", line, count=1)
+FILE_CHECKS: Final[Mapping[str, Check]] = {
+    "completed": check_completed,
+    "manifest_sealed": check_manifest_sealed,
+    "derived_files": check_derived_files,
+}
+
+
+def _differing(name: str, lines: list[int]) -> str | None:
+    """Return which lines differ. No line is quoted, since it may hold words of reviews."""
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
+    return f"{name}, line {lines[0]}{more}: not what the records give" if lines else None
 
 
 def _differs_in_lost_times(cell: CellFiles, held: bytes | None, meant: bytes | None) -> bool:
@@ -113,24 +100,3 @@ def _without_times(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_times(item) for key, item in value.items() if key not in _TIMES}
     return [_without_times(item) for item in value] if isinstance(value, list) else value
-
-
-_ID: Final = re.compile(rb'"episode_id":"epi_[0-9]+",')
-_TIMES: Final = ("timing", "timestamp", "cached", "latency_ms", "waited_ms", "started_at")
-FILE_CHECKS: Final[Mapping[str, Check]] = {
-    "completed": check_completed,
-    "records": check_records,
-    "canonical": check_canonical,
-    "same_cell": check_same_cell,
-    "manifest_sealed": check_manifest_sealed,
-    "derived_files": check_derived_files,
-    "store_follows": check_store_follows,
-}
-
-
-def require_store(cell: CellFiles) -> None:
-    """Raise NotApplicableError unless the cell has a store within reach."""
-    if not cell.known_manifest.needs_store:
-        raise NotApplicableError("the condition neither reads nor writes a store")
-    if cell.store_path is None:
-        raise NotApplicableError("the store lies outside the run directory and the config file is not reachable")

@@ -17,6 +17,6 @@ class NotApplicableError(Exception):
 
 
 def require_changes(cell: CellFiles) -> None:
-    """Raise NotApplicableError unless the rules of the cell decide single changes."""
+    """Raise NotApplicableError unless the rules of the cell weigh candidates."""
     if not cell.known_manifest.condition.decides_changes:
-        raise NotApplicableError("seed rules decide no single changes")
+        raise NotApplicableError("seed rules weigh no candidates")

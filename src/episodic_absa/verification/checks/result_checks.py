@@ -1,36 +1,31 @@
-"""Checks of a cell's results: only adoption changes tuples, labels agree with pairs, terms stand in the text."""
+"""Checks of a cell's results: they are what was decided, and decisions and outcomes follow from their witnesses."""
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Final
 
-from episodic_absa.final_tuples import is_sure_of_label, label_of_pairs, pairs
+from episodic_absa.final_tuples import extract_tuples, label_of_pairs
 from episodic_absa.language import occurs
-from episodic_absa.pipeline.decision.pair_label import whole_text_label
+from episodic_absa.memory.episodes.episode_builder import outcome_of
+from episodic_absa.pipeline.decision.applied_changes import apply_changes, weighed
+from episodic_absa.pipeline.decision.changes import PairChange, changes_of
+from episodic_absa.pipeline.decision.weighing import choose, probability
+from episodic_absa.pipeline.decision.weights import DecisionWeights, decision_sha256, load_decision_weights
+from episodic_absa.pipeline.outcomes.change_outcomes import outcomes_by_reader
+from episodic_absa.pipeline.outcomes.referee import referee_question
+from episodic_absa.runs.cell_store import episodes_of
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.reading.manifest_file import MANIFEST
-from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.schemas.absa import DebateSummary
-from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.serialization.jsonl import split_lines
-from episodic_absa.verification.checks.findings import Check, Findings
-from episodic_absa.vocabulary import SentenceLabel
-
-
-def check_not_adopted_is_stage1(cell: CellFiles) -> Findings:
-    """The final tuples of a sample whose Stage2 was not adopted are exactly those of Stage1."""
-    for uid, card in cell.cards.items():
-        if card.adoption is not None and not card.adoption.adopt:
-            yield (
-                None
-                if card.final_tuples == card.stage1_tuples
-                else (f"{uid}: not adopted, and yet the final tuples are not Stage1's")
-            )
+from episodic_absa.schemas.absa import FinalTuple
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
+from episodic_absa.schemas.run_files.candidate_record import CandidateRecord, DecisionRecord
+from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.sample_record import Analysis
+from episodic_absa.store.uids import stored_uid
+from episodic_absa.verification.checks.findings import Check, Findings, require_changes
 
 
 def check_selected_stage(cell: CellFiles) -> Findings:
-    """The stage whose tuples were used is stage2 if and only if it was adopted."""
+    """The final tuples are those of Stage2 if they were adopted, else those of Stage1, and the moderator says so."""
     for uid, card in cell.cards.items():
         recorded = card.moderator.selected_stage if card.moderator else None
         meant = "stage2" if card.adoption and card.adoption.adopt else "stage1"
@@ -38,97 +33,174 @@ def check_selected_stage(cell: CellFiles) -> Findings:
         if recorded != meant:
             yield f"{uid}: selected_stage is {recorded}, adoption says {meant}"
         else:
-            yield None if card.final_tuples == tuples else f"{uid}: the final tuples are not those of {meant}"
-
-
-def check_no_unguided_change(cell: CellFiles) -> Findings:
-    """Tuples change only through adoption."""
-    for uid, card in cell.cards.items():
-        before, after = pairs(card.stage1_tuples), pairs(card.final_tuples)
-        adopted = bool(card.adoption and card.adoption.adopt)
-        meant = "none" if before == after else "guided" if adopted else "unguided"
-        yield f"{uid}: the tuples changed without adoption" if meant == "unguided" else None
+            # Under rules v3 a pair that stays has the probability of the decision.
+            is_same = _unweighed(card.final_tuples) == _unweighed(tuples)
+            yield None if is_same else f"{uid}: the final tuples are not those of {meant}"
 
 
 def check_label_agrees(cell: CellFiles) -> Findings:
-    """Under rules v3 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
-
-    Without pairs it is the label of the whole text, else neutral. Seed rules promise neither.
-    """
-    for output in cell.outputs:
-        final = output.final_result
-        if output.changes is None or final is None:
-            continue
-        meant = label_of_pairs(final.final_tuples)
-        summary = output.debate.summary if output.debate else DebateSummary()
-        if meant is None:
-            meant = _label_without_pairs(output, summary)
-            yield None if meant == final.label else f"{output.uid}: its label is {final.label}, without pairs {meant}"
-            continue
-        is_quoted = bool(summary.sentence_evidence_spans) and summary.sentence_polarity == final.label
-        holds = meant == final.label or (is_quoted and not is_sure_of_label(final.final_tuples))
-        yield None if holds else f"{output.uid}: its label is {final.label}, its pairs say {meant}"
+    """Under rules v3 a label agrees with the pairs beside it; seed rules do not promise that."""
+    for uid, analysis in _analysed(cell):
+        if analysis.decision is not None:
+            label, meant = analysis.moderator.final_label, label_of_pairs(analysis.final_tuples)
+            yield None if meant in (None, label) else f"{uid}: its label is {label}, its pairs say {meant}"
 
 
 def check_terms_in_text(cell: CellFiles) -> Findings:
     """Every explicit final term occurs in the text."""
-    for card, trace in zip(cell.scorecards, cell.traces, strict=True):
+    for uid, card in cell.cards.items():
         for place, final_tuple in enumerate(card.final_tuples, start=1):
             if final_tuple.aspect_term:
-                is_there = occurs(final_tuple.aspect_term, trace.text)
-                yield None if is_there else f"{card.uid}: final term {place} is not in the text"
+                is_there = occurs(final_tuple.aspect_term, cell.texts[uid])
+                yield None if is_there else f"{uid}: final term {place} is not in the text"
 
 
-def check_calls(cell: CellFiles) -> Findings:
-    """A sample that succeeded was asked about, and its calls were answered."""
-    for record in cell.records:
-        is_answered = record.error is not None or all(call.error is None for call in record.calls)
-        yield None if is_answered else f"{record.uid}: it succeeded, and one of its calls has no answer"
+def check_candidates_decided(cell: CellFiles) -> Findings:
+    """Every candidate under rules v3 stands once, and its decision follows from its witnesses.
+
+    The candidates of a run with the weights of this installation are weighed again. Those of any other run are held to
+    the laws and to their recorded probabilities.
+    """
+    require_changes(cell)
+    weights = _weights_of_run(cell.known_manifest)
+    for uid, analysis in _analysed(cell):
+        decision = analysis.decision
+        if decision is None:
+            yield f"{uid}: it has no record of its candidates"
+        elif problem := _repetition(decision):
+            yield f"{uid}: {problem}"
+        else:
+            yield from _differences(uid, decision, weights)
 
 
-def check_no_clock_values(cell: CellFiles) -> Findings:
-    """No clock and no cache hit stands in records, store and manifest."""
-    named: dict[str, Sequence[Any]] = {
-        SAMPLES: [json.loads(line) for line in split_lines((cell.path / SAMPLES).read_bytes()).lines],
-        "the store": cell.store.objects,
-        MANIFEST: [cell.manifest_object],
-    }
-    for name, objects in named.items():
-        for number, value in enumerate(objects, start=1):
-            key = next((key for key in _keys(value) if _CLOCK_KEY.search(key)), None)
-            yield None if key is None else f"{name}, line {number}: the key {key} holds a clock value or a cache hit"
+def check_candidates_applied(cell: CellFiles) -> Findings:
+    """The final pairs are the candidates that are in, with their probabilities; stage2 is selected if they changed."""
+    require_changes(cell)
+    for uid, analysis in _analysed(cell):
+        candidates = () if analysis.decision is None else analysis.decision.candidates
+        made = [change for change in _changes(analysis) if change.is_made]
+        _, sentiments = apply_changes(analysis.stage1, made)
+        meant = "stage2" if made else "stage1"
+        if analysis.moderator.selected_stage != meant:
+            yield f"{uid}: selected_stage is {analysis.moderator.selected_stage}, the candidates say {meant}"
+        elif extract_tuples(weighed(sentiments, candidates)) != analysis.final_tuples:
+            yield f"{uid}: the final tuples are not the candidates that are in"
+        else:
+            yield None
+
+
+def check_outcomes_decided(cell: CellFiles) -> Findings:
+    """The reader decides changes as its stance says; the referee only where it was to be asked."""
+    require_changes(cell)
+    manifest = cell.known_manifest
+    may_ask = manifest.condition.store_write and bool(manifest.cfg_canonical["episodic_memory"].get("referee"))
+    asked = {record.uid: sum(call.role == "referee" for call in record.calls) for record in cell.records}
+    for uid, analysis in _analysed(cell):
+        changes, decision = _changes(analysis), analysis.decision
+        has_question = decision is not None and (
+            referee_question(analysis.stage1, changes, load_decision_weights().named(decision.weights)) is not None
+        )
+        by_referee = any(change.candidate.outcome_by == "referee" for change in changes)
+        if not _follows_reader(changes):
+            yield f"{uid}: an outcome by the reader is not what the reader says"
+        elif asked[uid] > int(may_ask and has_question) or (by_referee and not asked[uid]):
+            yield f"{uid}: the referee was asked where it was not to be, or decided without being asked"
+        else:
+            yield None
+
+
+def check_outcomes_stored(cell: CellFiles) -> Findings:
+    """Each episode of the cell holds the changes of its record, and its outcome follows from theirs alone."""
+    require_changes(cell)
+    recorded = {stored_uid(uid): _changes(analysis) for uid, analysis in _analysed(cell)}
+    for episode in episodes_of(cell.records):
+        if episode.provenance.source_id not in recorded:
+            continue
+        changes = [_outcome(change) for change in recorded[episode.provenance.source_id]]
+        held = sorted((change.kind, change.adopted) for change in episode.changes)
+        is_same = held == sorted((change.kind, change.adopted) for change in changes)
+        holds = is_same and episode.outcome == outcome_of(changes)
+        yield None if holds else f"{episode.episode_id}: its outcome is not the one that its record gives"
 
 
 RESULT_CHECKS: Final[Mapping[str, Check]] = {
-    "not_adopted_is_stage1": check_not_adopted_is_stage1,
     "selected_stage": check_selected_stage,
-    "no_unguided_change": check_no_unguided_change,
     "label_agrees": check_label_agrees,
     "terms_in_text": check_terms_in_text,
-    "calls": check_calls,
-    "no_clock_values": check_no_clock_values,
+    "candidates_decided": check_candidates_decided,
+    "candidates_applied": check_candidates_applied,
+    "outcomes_decided": check_outcomes_decided,
+    "outcomes_stored": check_outcomes_stored,
 }
 
-_CLOCK_KEY: Final = re.compile(
-    r"(?:^|_)(?:time|timestamp|date|datetime|clock|latency|elapsed|duration|seconds|started|ended|cached|cache_hit)"
-    r"(?:$|_)"
-)
-_TERM_KEYED: Final = ("polarities", "aspect_evidence", "skip_counts")
-"""Keys inside these are aspect terms or our own codes; an aspect term may be "time"."""
+
+def _analysed(cell: CellFiles) -> Iterator[tuple[str, Analysis]]:
+    for record in cell.records:
+        if record.analysis is not None:
+            yield record.uid, record.analysis
 
 
-def _label_without_pairs(output: OutputLine, summary: DebateSummary) -> SentenceLabel:
-    stages = [stage.validator for stage in (output.stage2, output.stage1) if stage is not None]
-    whole_text = whole_text_label(summary, *stages)
-    return "neutral" if whole_text is None else whole_text.label
+def _changes(analysis: Analysis) -> Sequence[PairChange]:
+    return () if analysis.decision is None else changes_of(analysis.decision.candidates)
 
 
-def _keys(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            if key not in _TERM_KEYED:
-                yield from _keys(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _keys(item)
+def _weights_of_run(manifest: Manifest) -> DecisionWeights | None:
+    """Return the weights that the run was decided by, None if they are not the installed ones."""
+    is_ours = manifest.package_version == version("episodic-absa") and manifest.decision_sha256 == decision_sha256()
+    return load_decision_weights() if is_ours else None
+
+
+def _repetition(decision: DecisionRecord) -> str:
+    """Return which candidate or witness stands twice, an empty text if none does."""
+    pairs = [(candidate.aspect_term, candidate.polarity) for candidate in decision.candidates]
+    if len(set(pairs)) < len(pairs):
+        return "a candidate stands twice"
+    for place, candidate in enumerate(decision.candidates, start=1):
+        names = [witness.who for witness in candidate.witnesses]
+        if len(set(names)) < len(names):
+            return f"a witness of candidate {place} stands twice"
+    return ""
+
+
+def _differences(uid: str, decision: DecisionRecord, weights: DecisionWeights | None) -> Findings:
+    tau, candidates = decision.tau, decision.candidates
+    if weights is not None:
+        chosen = weights.named(decision.weights)
+        tau = chosen.tau
+        candidates = tuple(
+            candidate.model_copy(update={"p": probability(candidate.witnesses, chosen)}) for candidate in candidates
+        )
+    for place, (recorded, meant) in enumerate(zip(decision.candidates, choose(candidates, tau), strict=True), start=1):
+        is_same = recorded == meant and decision.tau == tau
+        yield (
+            None if is_same else f"{uid}: candidate {place} is {_shown(recorded)}, its witnesses say {_shown(meant)}"
+        )
+
+
+def _shown(candidate: CandidateRecord) -> str:
+    return f"{'in' if candidate.is_in else 'out'} ({candidate.reason}, p {candidate.p:g})"
+
+
+def _follows_reader(changes: Sequence[PairChange]) -> bool:
+    return all(
+        change.candidate.outcome_by == "referee" or (meant.outcome, meant.outcome_by) == _recorded(change)
+        for change, meant in zip(changes, outcomes_by_reader(changes), strict=True)
+    )
+
+
+def _recorded(change: PairChange) -> tuple[str | None, str | None]:
+    return change.candidate.outcome, change.candidate.outcome_by
+
+
+def _outcome(change: PairChange) -> ChangeOutcomeV1_2:
+    candidate = change.candidate
+    return ChangeOutcomeV1_2(
+        adopted=change.is_made,
+        kind=change.kind,
+        outcome=candidate.outcome or "open",
+        outcome_by=candidate.outcome_by,
+    )
+
+
+def _unweighed(tuples: Iterable[FinalTuple]) -> list[FinalTuple]:
+    return [final_tuple.model_copy(update={"confidence": 0.0}) for final_tuple in tuples]

@@ -1,7 +1,7 @@
 """The section "Debate": the edits of each speaker with their evidence, and how the judge settled them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from rich.text import Text
 
@@ -9,15 +9,22 @@ from episodic_absa.cli.analyze.analysis_view import aspect_text, polarity_text
 from episodic_absa.cli.analyze.explanation.row_layout import Row, joined, number_text, plain_text, quotation, row_list
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import DebateSummary, EditTarget, ProposedEdit
+from episodic_absa.vocabulary import Reach
+
+_REACH_WORDS: Final[dict[Reach, str]] = {
+    "reader": "the reader alone: none of its pairs is in doubt",
+    "stage1": "Stage1: after it no pair is in doubt",
+    "full": "everybody: a pair is in doubt",
+}
 
 
 def debate_rows(result: SampleResult) -> Iterable[Row]:
     """Yield the turns of the debate, the judge's settlement, and what could not be mapped."""
-    if result.second_look is not None:
-        look, stakes = result.second_look.look, result.second_look.stakes
-        yield "second look", Text(f"{look}: {', '.join(stakes)}" if stakes else "none: nothing is at stake")
+    reach = None if result.decision is None else result.decision.reach
+    if reach is not None:
+        yield "asked", Text(_REACH_WORDS[reach])
     if result.debate is None:
-        yield "debate", Text("switched off" if result.second_look is None else "not asked", style="dim")
+        yield "debate", Text("switched off" if reach is None else "not asked", style="dim")
         return
     text, has_rounds = result.sample.text, len(result.debate.rounds) > 1
     for debate_round in result.debate.rounds:

@@ -82,6 +82,9 @@ def store_rows(result: SampleResult) -> Iterable[Row]:
 def call_rows(result: SampleResult) -> Iterable[Row]:
     """Yield the model, its calls and attempts, tokens, cost and time."""
     calls = result.calls
+    if not calls:
+        yield "calls", Text("none: no model was asked", style="dim")
+        return
     stages = Counter(call.stage for call in calls)
     per_stage = ", ".join(f"{stage} {call_n}" for stage, call_n in stages.items())
     yield "model", plain_text(", ".join(dict.fromkeys(call.model for call in calls)))

@@ -8,7 +8,7 @@ from rich.constrain import Constrain
 from rich.text import Text
 
 from episodic_absa.cli.analyze.analysis_view import analysis_parts
-from episodic_absa.cli.analyze.explanation.changes_section import change_rows
+from episodic_absa.cli.analyze.explanation.candidates_section import candidate_rows
 from episodic_absa.cli.analyze.explanation.debate_section import debate_rows
 from episodic_absa.cli.analyze.explanation.decision_sections import (
     adoption_rows,
@@ -29,7 +29,7 @@ _SECTIONS: Final[dict[str, Callable[[SampleResult], Iterable[Row]]]] = {
     "Memory": memory_rows,
     "Debate": debate_rows,
     "Stage2": stage2_rows,
-    "Changes": change_rows,
+    "Candidates": candidate_rows,
     "Patch and override": patch_rows,
     "Adoption": adoption_rows,
     "Moderator": moderator_rows,

@@ -7,15 +7,14 @@ from rich.text import Text
 from episodic_absa.cli.analyze.analysis_view import aspect_text, polarity_text
 from episodic_absa.cli.analyze.explanation.reason_words import override_words
 from episodic_absa.cli.analyze.explanation.row_layout import Row, joined, row_list
-from episodic_absa.cli.memory.episode_words import yes_no
+from episodic_absa.cli.output import yes_no
 from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.adoption import OverrideDecision, PatchLogEntry
 
 
 def patch_rows(result: SampleResult) -> Iterable[Row]:
-    """Yield the patch log and the decisions of the override gate; nothing under rules v3, which decide each change."""
-    if result.changes is not None:
+    """Yield the patch log and the decisions of the override gate; nothing under rules v3, which weigh candidates."""
+    if result.decision is not None:
         return
     yield "patch", row_list(map(_log_entry, result.patch_log), nothing="nothing to apply")
     decisions = result.override_decisions

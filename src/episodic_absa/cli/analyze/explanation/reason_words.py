@@ -2,8 +2,7 @@
 
 from typing import Final, Literal
 
-from episodic_absa.schemas.run_files.change_record import ChangeReason
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision
+from episodic_absa.schemas.run_files.adoption import OverrideDecision
 from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip, StoreSkip
 
 INJECTION_SKIP_WORDS: Final[dict[InjectionSkip, str]] = {
@@ -20,17 +19,6 @@ ADOPT_WORDS: Final[dict[AdoptReason, str]] = {
     "conflict_blocked": "the changes would leave an aspect with two polarities",
     "low_signal": "no signal for a change is strong enough",
     "ev_below_threshold": "the evidence value is too low",
-}
-CHANGE_WORDS: Final[dict[ChangeReason, str]] = {
-    "adopted": "its witnesses suffice",
-    "one_witness": "fewer than two witnesses are for it",
-    "no_judge_nor_two_speakers": "a flip needs the judge or two speakers",
-    "sure_reader_against": "the reader is sure of the opposite",
-    "creates_conflict": "the aspect would have two polarities",
-    "not_in_text": "the text does not hold the term",
-    "no_polarity": "nobody says which polarity it should be",
-    "score_too_low": "these witnesses do not suffice",
-    "outweighed": "another change of the same pair is stronger",
 }
 STORE_SKIP_WORDS: Final[dict[StoreSkip, str]] = {
     "": "",

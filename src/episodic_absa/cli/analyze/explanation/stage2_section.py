@@ -22,10 +22,10 @@ def stage2_rows(result: SampleResult) -> Iterable[Row]:
     """Yield Stage2's verdicts, the risks it resolved, and those that remain."""
     stage2, text = result.stage2, result.sample.text
     if stage2 is None or not any(call.stage == "stage2" for call in result.calls):
-        yield "stage2", Text("switched off" if result.second_look is None else "not asked", style="dim")
+        yield "stage2", Text("not asked", style="dim")
         return
-    # Under rules v3 nothing refers to the id of a verdict, and the section "Changes" counts its own.
-    show_id = result.changes is None
+    # Under rules v3 nothing refers to the id of a verdict: the section "Candidates" tells what became of a pair.
+    show_id = result.decision is None
     yield "aspects", row_list(_verdict(verdict, stage2, text, show_id=show_id) for verdict in stage2.ate_reviews)
     yield "sentiments", row_list(_verdict(verdict, stage2, text, show_id=show_id) for verdict in stage2.atsa_reviews)
     if stage2.validator.resolved_risk_ids:
@@ -45,7 +45,8 @@ def _verdict(
         action = Text.assemble(action, " → ", polarity_text(verdict.revised_polarity))
     if isinstance(verdict, AspectVerdict) and verdict.revised_span:
         action = Text.assemble(action, " → ", span_text(verdict.revised_span, text))
-    outcome = joined(_acceptance(verdict.change_id, stage2), action, plain_text(verdict.reason))
+    accepted = _acceptance(verdict.change_id, stage2) if show_id else Text("")
+    outcome = joined(accepted, action, plain_text(verdict.reason))
     row = (aspect_text(verdict.aspect_term), outcome)
     return (Text(verdict.change_id, style="dim"), *row) if show_id else row
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -23,7 +24,7 @@ class PairedCells:
     """The numerators and denominators of a metric, with the axes (review, order, side).
 
     A mean has one side: the differences over the number of cells. A ratio of sums, such as a micro F1, has two: A
-    and B. A missing cell is 0 in both.
+    and B. A missing cell is 0 in both; a column of equal orders counts each of them.
     """
 
     numerators: NDArray[np.float64]
@@ -56,14 +57,6 @@ class PairedCells:
     def orders_n(self) -> int:
         """The number of orders."""
         return int(self.numerators.shape[1])
-
-    @cached_property
-    def different_orders_n(self) -> int:
-        """The number of different orders: columns that are equal in every cell count as one."""
-        import numpy as np
-
-        columns = np.concatenate([self.numerators, self.denominators], axis=2).round(FINEST_DIGITS)
-        return len(np.unique(np.swapaxes(columns, 0, 1).reshape(self.orders_n, -1), axis=0))
 
     @property
     def is_mean(self) -> bool:
@@ -130,8 +123,14 @@ class PairedCells:
 
     @cached_property
     def has_variation(self) -> bool:
-        """Whether the reviews differ in their difference; without that there is no interval and no test."""
+        """Whether the reviews differ in their difference."""
         return has_spread(self.of_reviews)
+
+    @cached_property
+    def can_be_tested(self) -> bool:
+        """Whether there is an interval and a test: the reviews vary, or all of them differ by the same amount."""
+        is_shifted = self.difference != 0.0 or self.varies_by_order
+        return self.has_variation or (self.n > 1 and self.largest is not None and is_shifted)
 
     @cached_property
     def varies_by_order(self) -> bool:
@@ -141,21 +140,37 @@ class PairedCells:
         import numpy as np
 
         known = np.asarray((self.denominators > 0).all(axis=2))
-        values = self.numerators.round(FINEST_DIGITS), self.denominators
+        values: tuple[NDArray[np.float64], ...] = (self.numerators.round(FINEST_DIGITS), self.denominators)
+        if self.is_mean:
+            values = ((self.numerators / np.maximum(self.denominators, 1.0)).round(FINEST_DIGITS),)
         return any(
             bool((known & (side != _first_known(side, known)[:, None])).any())
             for table in values
             for side in np.moveaxis(table, 2, 0)
         )
 
+    def merged(self, groups: Sequence[int]) -> PairedCells:
+        """Return the same metric with a column per group of orders; a mean weighs each column by its orders.
+
+        Args:
+            groups: the group of each order; equal orders share one.
+        """
+        import numpy as np
+
+        kept = list(dict.fromkeys(groups))
+        if len(kept) == self.orders_n:
+            return self
+        of_order = np.asarray(groups)
+        weight = self.orders_n if self.is_complete and len(kept) == 1 else 1
+        numerators, denominators = (
+            np.stack([table[:, of_order == group].sum(axis=1) for group in kept], axis=1) / weight
+            for table in (self.numerators, self.denominators)
+        )
+        return PairedCells(numerators, denominators, self.largest)
+
     def over_orders(self) -> PairedCells:
         """Return the same metric with the orders of a review added up: orders are not random then."""
-        if self.orders_n == 1:
-            return self
-        numerators, denominators = (table.sum(axis=1, keepdims=True) for table in (self.numerators, self.denominators))
-        if self.is_complete:
-            return PairedCells(numerators / self.orders_n, denominators / self.orders_n, self.largest)
-        return PairedCells(numerators, denominators, self.largest)
+        return self.merged([0] * self.orders_n)
 
     @staticmethod
     def _difference(numerators: NDArray[np.float64], denominators: NDArray[np.float64]) -> float:

@@ -10,6 +10,7 @@ from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED
 from episodic_absa.metrics.statistics.paired.cells import PairedCells
 from episodic_absa.metrics.statistics.paired.order_test import t_quantile, variance_parts
 from episodic_absa.metrics.statistics.paired.unseen import unseen_reviews
+from episodic_absa.metrics.statistics.power import MOST_WIDENED
 from episodic_absa.metrics.statistics.random_draws import RandomDraws
 from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS, to_units
 
@@ -17,17 +18,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-IntervalMethod = Literal["percentile", "studentised", "crossed"]
+IntervalMethod = Literal["percentile", "studentised", "crossed", "equal"]
 _REVIEW_DRAWS: Final = 1
 _ORDER_DRAWS: Final = 3
 _TAILS: Final = (0.025, 0.05, 0.95, 0.975)
 _FEW_REVIEWS: Final = 200
 _SKEWED: Final = 1.0
 """Absolute skewness of the differences above which percentiles of resampled means lie too close on one side."""
-
-_MOST_WIDENED: Final = 4.0
-"""So many times the half width of the percentiles a bound may lie from the difference. Without it, resamples that miss
-the few reviews that differ much would make the interval of sparse differences ten times as wide."""
 _NO_SPREAD: Final = 1e-9
 _SPARSE: Final = 0.5
 _DRAWN_AT_ONCE: Final = 2**20
@@ -47,24 +44,39 @@ class PairedInterval(NamedTuple):
 def paired_intervals(
     metrics: Sequence[PairedCells], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[PairedInterval | None, ...]:
-    """Return one interval per metric; None for a metric whose reviews all have the same difference.
+    """Return one interval per metric; None for a metric whose reviews do not differ between the sides.
 
     A metric with one order gets the percentile interval over reviews; below 200 reviews, or where the differences are
     skewed, the wider of that and the studentised one. A metric with several orders gets an interval that crosses
-    reviews and orders. Metrics with equally many reviews share their draws; an interval depends only on its own values
-    and the seed.
+    reviews and orders. Reviews that all differ by the same amount bound the share of those that do not. Metrics with
+    equally many reviews share their draws; an interval depends only on its own values and the seed.
     """
     by_size: dict[int, list[int]] = {}
     for place, cells in enumerate(metrics):
         if cells.has_variation:
             by_size.setdefault(cells.n, []).append(place)
-    intervals: list[PairedInterval | None] = [None] * len(metrics)
+    intervals = [
+        None if cells.has_variation or not cells.can_be_tested else _of_equal_reviews(cells) for cells in metrics
+    ]
     for n, places in by_size.items():
         columns = [_Columns(metrics[place]) for place in places]
         sums = _resampled(columns, n, resamples, seed)
         for place, column, drawn in zip(places, columns, sums, strict=True):
             intervals[place] = _interval(column, drawn, resamples, seed)
     return tuple(intervals)
+
+
+def _of_equal_reviews(cells: PairedCells) -> PairedInterval:
+    """Return exact bounds: a limited share of all reviews is unlike the drawn ones, and differs as much as possible."""
+    import numpy as np
+
+    share = 1 - np.array([_TAILS[0], _TAILS[1], _TAILS[1], _TAILS[0]]) ** (1 / cells.n)
+    largest = cells.largest or 0.0
+    bounds = cells.difference + share * (np.array([-largest, -largest, largest, largest]) - cells.difference)
+    is_crossed = cells.varies_by_order
+    return _rounded(
+        cells, _with_order_variance(cells, bounds) if is_crossed else bounds, "crossed" if is_crossed else "equal"
+    )
 
 
 class _Columns:
@@ -142,8 +154,12 @@ def _interval(column: _Columns, sums: NDArray[np.float64], resamples: int, seed:
     elif column.is_studentised or cells.is_mean:
         method = "studentised" if column.is_studentised else "percentile"
         bounds = _wider(bounds, _over_reviews(column, above, below, sums))
+    return _rounded(cells, bounds, method)
+
+
+def _rounded(cells: PairedCells, bounds: NDArray[np.float64], method: IntervalMethod) -> PairedInterval:
     if cells.largest is not None:
-        bounds = np.clip(bounds, -cells.largest, cells.largest)
+        bounds = bounds.clip(-cells.largest, cells.largest)
     low, low90, high90, high = bounds.round(FINEST_DIGITS).tolist()
     return PairedInterval(low, high, low90, high90, method)
 
@@ -199,7 +215,7 @@ def _with_unseen(
     unseen = unseen_reviews(cells)
     distances = np.hypot(bounds - cells.difference, np.array([unseen.down, unseen.down, unseen.up, unseen.up]))
     half = np.abs(percentiles[::-1] - percentiles) / 2
-    limits = np.maximum(_MOST_WIDENED * half, np.abs(percentiles - cells.difference))
+    limits = np.maximum(MOST_WIDENED * half, np.abs(percentiles - cells.difference))
     widened: NDArray[np.float64] = cells.difference + np.array([-1, -1, 1, 1]) * np.minimum(distances, limits)
     return widened
 
@@ -242,7 +258,7 @@ def _with_order_variance(cells: PairedCells, bounds: NDArray[np.float64]) -> NDA
     import numpy as np
 
     parts = variance_parts(cells)
-    share = parts.reviews_alone / parts.reviews if parts.reviews else 0.0
+    share = parts.reviews_alone / parts.reviews if cells.has_variation else 1.0
     widened = []
     for tail, bound in zip(_TAILS, bounds.tolist(), strict=True):
         by_reviews = bound - cells.difference

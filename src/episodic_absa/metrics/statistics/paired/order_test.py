@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from statistics import fmean, variance
 from typing import Final
 
 from episodic_absa.metrics.statistics.paired.cells import PairedCells
 
 FEWEST_TESTED: Final = 3
 """With two orders t has one degree of freedom, and the test rejects almost nothing."""
-FEWEST_CLAIMED: Final = 5
-"""A significant claim needs so many orders where order is random."""
 _NOISE: Final = 1e-9
 _DIGITS: Final = 12
 
@@ -49,15 +46,14 @@ class VarianceParts:
 
 def order_test_p(cells: PairedCells) -> float | None:
     """Return the two-sided p of a t test that the means of orders differ from 0; None below three orders."""
-    means = cells.of_orders
-    if len(means) < FEWEST_TESTED:
+    if cells.orders_n < FEWEST_TESTED:
         return None
     from scipy.special import stdtr
 
-    mean, spread = fmean(means), sqrt(variance(means) / len(means))
+    spread = sqrt(variance_parts(cells).orders)
     if spread < _NOISE:
-        return 1.0 if abs(mean) < _NOISE else 0.0
-    return round(float(2 * stdtr(len(means) - 1, -abs(mean) / spread)), _DIGITS)
+        return 0.0 if cells.difference else 1.0
+    return round(float(2 * stdtr(cells.orders_n - 1, -abs(cells.difference) / spread)), _DIGITS)
 
 
 def t_quantile(probability: float, freedom: int) -> float:
@@ -76,5 +72,4 @@ def variance_parts(cells: PairedCells) -> VarianceParts:
         return VarianceParts(reviews, 0.0, 0.0)
     rest = values - by_review[:, None] - by_order[None, :] + values.mean()
     within = float((rest**2).sum()) / max((n - 1) * (orders_n - 1), 1) / (n * orders_n)
-    means = cells.of_orders
-    return VarianceParts(reviews, variance(means) / len(means) if len(means) > 1 else 0.0, within)
+    return VarianceParts(reviews, float((by_order**2).sum()) / (orders_n - 1) / orders_n, within)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, rows_at_once
 from episodic_absa.metrics.statistics.paired.cells import PairedCells
-from episodic_absa.metrics.statistics.permutation import sign_flip_p_values
 from episodic_absa.metrics.statistics.random_draws import RandomDraws
+from episodic_absa.metrics.statistics.whole_units import to_units
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PURPOSE: Final = 4
+_FLIPS: Final = 2
+_RATIO_FLIPS: Final = 4
 _LARGEST_DENOMINATOR: Final = 30_000
 _TOLERANCE: Final = 1e-12
 _LARGEST_SUM: Final = 2**21
@@ -36,28 +37,39 @@ class SwapTest(NamedTuple):
 def swap_tests(
     metrics: Sequence[PairedCells], *, flips: int = RESAMPLES, seed: int = SEED
 ) -> tuple[SwapTest | None, ...]:
-    """Return one test per metric; None for a metric whose reviews all have the same difference.
+    """Return one test per metric; None for a metric whose reviews do not differ between the sides.
 
     All orders of a review are swapped together. The test of a mean is exact by convolution where the differences are
     multiples of a common unit that is not too small; else it draws `flips` ways to swap.
     """
-    tests: list[SwapTest | None] = [None] * len(metrics)
-    sampled: list[int] = []
-    sums: list[list[float]] = []
-    for place, cells in enumerate(metrics):
-        if not cells.has_variation:
-            continue
-        differences = _linear_differences(cells)
-        if differences is None:
-            tests[place] = _ratio_test(cells, flips, seed)
-        elif (p_value := exact_p(differences)) is not None:
-            tests[place] = SwapTest(p_value, is_exact=True)
-        else:
-            sampled.append(place)
-            sums.append(differences)
-    for place, p_value in zip(sampled, sign_flip_p_values(sums, flips=flips, seed=seed), strict=True):
-        tests[place] = None if p_value is None else SwapTest(p_value, is_exact=False)
-    return tuple(tests)
+    return tuple(_swap_test(cells, flips, seed) if cells.can_be_tested else None for cells in metrics)
+
+
+def _swap_test(cells: PairedCells, flips: int, seed: int) -> SwapTest:
+    differences = _linear_differences(cells)
+    if differences is None:
+        return _ratio_test(cells, flips, seed)
+    p_value = exact_p(differences)
+    return (
+        SwapTest(sampled_p(differences, flips, seed), is_exact=False)
+        if p_value is None
+        else SwapTest(p_value, is_exact=True)
+    )
+
+
+def sampled_p(differences: Sequence[float], flips: int = RESAMPLES, seed: int = SEED) -> float:
+    """Return p from drawn ways to swap sides: (1 + ways as extreme as observed) / (1 + flips)."""
+    import numpy as np
+
+    units, _ = to_units(differences)
+    units = units[units != 0.0]
+    # Rounding to units moves each term by at most one half, so two equal sums differ by at most the number of terms.
+    observed = abs(units.sum()) - len(units)
+    draws, step, count = RandomDraws(seed, _FLIPS), rows_at_once(max(len(units), 1)), 0
+    for start in range(0, flips, step):
+        signs = draws.signs(min(step, flips - start), len(units))
+        count += int((np.abs(signs @ units) >= observed).sum())
+    return (1 + count) / (1 + flips)
 
 
 def exact_p(differences: Sequence[float]) -> float | None:
@@ -92,6 +104,9 @@ def exact_p(differences: Sequence[float]) -> float | None:
 
 def _whole_multiples(differences: Sequence[float]) -> list[int] | None:
     """Return the non-zero differences as multiples of their largest common unit; None if there is none."""
+    sizes = [abs(difference) for difference in differences if abs(difference) >= _TOLERANCE]
+    if not sizes or max(sizes) - min(sizes) < _TOLERANCE:
+        return [1 if difference > 0 else -1 for difference in differences if abs(difference) >= _TOLERANCE]
     fractions: dict[float, Fraction] = {}
     common = 1
     for difference in differences:
@@ -131,7 +146,7 @@ def _ratio_test(cells: PairedCells, flips: int, seed: int) -> SwapTest:
         bits = np.arange(1 << n)[:, None] >> np.arange(n) & 1
         drawn = _difference_of_ratios(totals, (1.0 - 2.0 * bits) @ changes)
         return SwapTest(_as_extreme(drawn, observed) / (1 << n), is_exact=True)
-    draws, step, count = RandomDraws(seed, _PURPOSE), rows_at_once(n), 0
+    draws, step, count = RandomDraws(seed, _RATIO_FLIPS), rows_at_once(n), 0
     for start in range(0, flips, step):
         drawn = _difference_of_ratios(totals, draws.signs(min(step, flips - start), n) @ changes)
         count += _as_extreme(drawn, observed)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.runs.question import ExploratoryPart, PartKind, added_parts, parts_text
 from episodic_absa.schemas.run_files.question import Question
 

@@ -1,1 +1,0 @@
-"""`episodic-absa drill`: hostile reviews against the memory."""

@@ -1,1 +1,0 @@
-"""`episodic-absa plan`."""

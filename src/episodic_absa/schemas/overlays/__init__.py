@@ -1,1 +1,0 @@
-"""What a condition may change of the advice and of the pipeline."""

@@ -1,1 +1,0 @@
-"""What `verify` writes beside integrity.json."""
