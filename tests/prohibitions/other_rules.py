@@ -9,13 +9,13 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "debate gate: two alignment failures open it",
         "signals.alignment_failure_n >= 2)",
         "signals.alignment_failure_n >= 1)",
-        "memory/injection/test_gates.py::test_the_debate_gate_gives_the_first_reason_and_all_reasons",
+        "memory/injection/test_gates.py::test_a_gate_gives_the_first_reason_and_all_reasons",
     ),
     mutant(
         "moderator: rule M needs both polarities",
         'not {"positive", "negative"} <= held',
         'not {"positive", "negative"} & held',
-        "seed/test_moderator.py::test_rule_m_needs_different_labels_and_both_polarities",
+        "seed/test_moderator.py::test_rule_m_needs_different_labels_and_both_polarities_and_rule_a_agreement_in_one_place",
     ),
     mutant(
         "signature: a stored episode counts the kept aspects",
@@ -71,13 +71,13 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "Stage2 gate: one alignment failure opens it",
         "signals.alignment_failure_n >= 1)",
         "signals.alignment_failure_n >= 2)",
-        "memory/injection/test_gates.py::test_the_stage2_gate_gives_the_first_reason_and_all_reasons",
+        "memory/injection/test_gates.py::test_a_gate_gives_the_first_reason_and_all_reasons",
     ),
     mutant(
         "gates: no drop is no grounding failure",
         "        and bool(drop_reasons)\n",
         "",
-        "memory/injection/test_gates.py::test_the_debate_gate_gives_the_first_reason_and_all_reasons",
+        "memory/injection/test_gates.py::test_a_gate_gives_the_first_reason_and_all_reasons",
     ),
     mutant(
         "adoption: severity must fall",
@@ -105,13 +105,13 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "override gate: the target's weight reaches min_total",
-        "score.target_weight < thresholds.min_total",
-        "score.total < thresholds.min_total",
-        "seed/test_override_gate.py::test_the_targets_weight_and_the_margin_decide",
+        "max(score.pos, score.neg) < thresholds.min_total",
+        "score.pos + score.neg < thresholds.min_total",
+        "seed/test_override_gate.py::test_reasons_are_tested_in_the_order_of_the_specification",
     ),
     mutant(
         "override gate: one override per sample",
-        '("max_one_override_per_sample", already_applied)',
+        '("max_one_override_per_sample", any(decision.decision == "APPLY" for decision in decisions))',
         '("max_one_override_per_sample", False)',
         "seed/test_override_gate.py::test_at_most_one_override_is_applied_in_aspect_order",
     ),
@@ -131,7 +131,7 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "dangerous advice: an override without success failed",
         "not evaluation.override_success or evaluation.override_harm",
         "evaluation.override_harm",
-        "memory/advice/test_dangerous_advice.py::test_an_episode_has_failed_by_its_type_its_override_or_its_risk",
+        "memory/advice/test_dangerous_advice.py::test_an_episode_has_failed_by_its_outcome_and_where_no_witness_decided_by_its_override_or_risk",
     ),
     mutant(
         "metrics: net gain counts what broke",

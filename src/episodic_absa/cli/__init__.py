@@ -1,4 +1,4 @@
-"""The command line: `episodic-absa`. The only code that prints and the only code that configures logging."""
+"""The command line: `episodic-absa`. Beside the commands of contrib the only code that prints or configures logging."""
 
 
 def main() -> None:

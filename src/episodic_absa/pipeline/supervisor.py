@@ -1,6 +1,6 @@
 """Analyses one sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +41,6 @@ from episodic_absa.schemas.absa import Sample, Stage1Result, Stage2Result
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.schemas.run_files.candidate_record import DecisionRecord
-from episodic_absa.schemas.run_files.sample_record import CallRecord
 from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Language, Reach, Rules
 
 
@@ -133,8 +132,6 @@ class SupervisorAgent:
             sample, first, debated, verdicts, reach, to_stage2.slot, asking
         )  # after Validator2
 
-        if not _asked_stage2(asking.calls):
-            to_stage2 = _unasked(to_stage2, to_debate.meta)
         inputs = WriteInputs(decided.outcome, decided.summary, _teaching(signals, decided.decision))
         store = await memory.write(known, first.result, inputs)  # the only write
         return SampleResult(
@@ -182,8 +179,6 @@ class SupervisorAgent:
         language = result.language
         to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue, reach, language)
         to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue, reach, language)
-        if not _asked_stage2(result.calls):
-            to_stage2 = _unasked(to_stage2, to_debate.meta)
         seen = result.memory.memory_debate_slot_present_for
         memory = to_stage2.meta.model_copy(update={"memory_debate_slot_present_for": seen})
         return replace(result, memory=memory, memory_bundle=answer.slot)
@@ -246,25 +241,6 @@ def _with_advisories(stage2: Stage2Result, *injections: Injection) -> Stage2Resu
     )
     ids = tuple(advisory["advisory_id"] for advisory in shown)
     return stage2.model_copy(update={"advisories_present": bool(ids), "advisories_ids": ids})
-
-
-def _asked_stage2(calls: Iterable[CallRecord]) -> bool:
-    return any(call.stage == "stage2" for call in calls)
-
-
-def _unasked(to_stage2: Injection, before: MemoryMeta) -> Injection:
-    """Return the record of a Stage2 that nobody asked: what was to be shown was not."""
-    if to_stage2.slot is None:
-        return to_stage2
-    meta = to_stage2.meta.model_copy(
-        update={
-            "stage2_memory_injected": False,
-            "stage2_memory_prompt_injection_chars": 0,
-            "stage2_injection_skip_reason": "not_exposed",
-            "advisory_expects": before.advisory_expects,
-        }
-    )
-    return to_stage2._replace(slot=None, meta=meta)
 
 
 def _with_slots_seen(meta: MemoryMeta, asking: Asking) -> MemoryMeta:
