@@ -23,7 +23,7 @@ from finetune import Texts, answers_of, create_reader, examples_of, fit, targets
 from network import Encoder, MaskedReader, Reader, Shape, load_weights, minilm_weights, save_weights, start_from  # noqa: E402
 from pack import write_pack  # noqa: E402
 from pretrain import pretrain, token_stream, words_begin  # noqa: E402
-from reading import LABELS, MARKS, RESERVED, TAGS, Output, encode, per_letter, read_lines, read_texts, tag_id  # noqa: E402
+from reading import LABELS, MARKS, RESERVED, TAGS, TOPICS, Output, encode, per_letter, read_lines, read_texts, tag_id  # noqa: E402
 from taught import Taught, read_taught, write_taught  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
 from vectors import neighbour_vectors, term_vector, write_table  # noqa: E402
@@ -218,7 +218,8 @@ def test_every_letter_of_a_korean_text_is_marked_once_even_one_that_the_vocabula
 
 
 def make_output(tokens: int) -> Output:
-    return Output(np.zeros((tokens, SLOTS, len(MARKS))), np.zeros((tokens, 15)), np.zeros(5))
+    shapes = ((tokens, SLOTS, len(MARKS)), (tokens, len(TOPICS)), (len(LABELS),))
+    return Output(*(np.zeros(shape, dtype=np.float32) for shape in shapes))
 
 
 def test_an_english_vocabulary_keeps_emoji_and_starts_them_from_the_words_of_their_names() -> None:

@@ -148,7 +148,7 @@ def marked_texts(
     said = read_taught(taught) if taught else None
     if said and len(said.rows) != len(rows):
         raise SystemExit(f"{taught} speaks of {len(said.rows)} texts, and the pack holds {len(rows)}")
-    examples = []
+    examples: list[Example] = []
     for at in kept:
         row, text = rows[at], at if said else -1
         label = IGNORED if row["label"] is None else LABELS.index(row["label"])
@@ -161,7 +161,7 @@ def marked_texts(
 def pool_texts(path: Path, tokenizer: Tokenizer, slots: int, most: int | None) -> tuple[list[Example], Taught | None]:
     """Return the texts that only a teacher has marked."""
     said = read_taught(path)
-    examples = []
+    examples: list[Example] = []
     for at, row in enumerate(said.rows[:most]):
         examples += examples_of(row["text"], tokenizer, slots, row["tag"], text=at)
     return examples, said

@@ -106,7 +106,8 @@ def encoded_part(path: Path, texts: Sequence[str], classes: Sequence[str]) -> An
         of_tokens = np.full((len(encoding.ids) + 1, 1 + SLOTS), IGNORED, dtype=np.int16)
         of_tokens[:, 0] = [*encoding.ids, END]
         if of_text:
-            tokens = Encoded(encoding.ids, *([place[end] for place in encoding.offsets] for end in (0, 1)))
+            starts, ends = ([place[end] for place in encoding.offsets] for end in (0, 1))
+            tokens = Encoded(encoding.ids, starts, ends)
             for token, slot, start, _ in letters_of(text, tokens, SLOTS):
                 of_tokens[token, 1 + slot] = CLASS_LETTERS.index(of_text[start]) if start < len(of_text) else IGNORED
         rows.append(of_tokens)
@@ -115,7 +116,7 @@ def encoded_part(path: Path, texts: Sequence[str], classes: Sequence[str]) -> An
 
 def words_begin(tokenizer: Tokenizer) -> Any:
     """Return for each token of the vocabulary whether a word or a sign begins there."""
-    names = [tokenizer.id_to_token(number) for number in range(tokenizer.get_vocab_size())]
+    names = [tokenizer.id_to_token(number) or "" for number in range(tokenizer.get_vocab_size())]
     return torch.tensor([not name[:1].isalpha() for name in names])
 
 

@@ -139,9 +139,10 @@ def load(path: Path, model: Path) -> Teacher:
     """Return a stored teacher."""
     stored = torch.load(path, map_location=device_here())
     body = load_qwen(model, device_here(), layers=stored["layers"], dtype=torch.bfloat16)
-    teacher = Teacher(body).to(device_here()).to(torch.bfloat16)
+    teacher: Teacher = Teacher(body).to(device_here()).to(torch.bfloat16)
     teacher.load_state_dict(stored["weights"], strict=False)
-    return teacher.eval()
+    teacher.eval()
+    return teacher
 
 
 def letters_in(text: str, tokenizer: Tokenizer, longest: int) -> Asked:
@@ -388,11 +389,11 @@ def teach(rows: list[dict[str, Any]], tokenizer: Tokenizer, teachers: Sequence[T
             places.append(places[-1] + length)
         states.append(reduce(np.concatenate([text.states for text in seen[0]])))
         print(f"{at + len(part)} of {len(rows)} texts, {time.monotonic() - began:.0f} s", flush=True)
-    joined = (np.concatenate(part) for part in (marks, topics))
     return Taught(
         rows,
         np.array(places[:-1]),
-        *joined,
+        np.concatenate(marks),
+        np.concatenate(topics),
         np.array(labels, dtype=np.float16),
         np.concatenate(tokens),
         np.concatenate(states),
