@@ -97,7 +97,7 @@ def test_reasons_are_tested_in_the_order_of_the_specification(fixed: int, reason
     """Every condition is violated; the first `fixed` of them are then mended one by one."""
     hints: list[tuple[str, float]] = [("neutral", 5.0)]
     if fixed >= 1:
-        hints = [("positive", 0.5), ("negative", 0.5)]
+        hints = [("positive", 1.0), ("negative", 0.9)]  # together above min_total, each below
     if fixed >= 5:
         hints = [("positive", 2.0), ("negative", 1.9)]
     if fixed >= 6:

@@ -10,9 +10,7 @@ from episodic_absa.analysis.failures import failures_of
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.data.answer.arms import arms_figure, arms_of, arms_table
-from episodic_absa.reports.data.answer.question_words import exploratory_mark, question_notes
-from episodic_absa.reports.data.answer.strata import effect_parts, part_figure, stratum_parts
+from episodic_absa.reports.data.arms import arms_figure, arms_of, arms_table
 from episodic_absa.reports.data.certificate_words import CertificateWords
 from episodic_absa.reports.data.comparisons import ComparisonPart, comparison_part
 from episodic_absa.reports.data.metric_tables import (
@@ -26,8 +24,9 @@ from episodic_absa.reports.data.metric_tables import (
     quality_intervals,
     seed_rows,
 )
-from episodic_absa.reports.data.quality_views import QualityViews
-from episodic_absa.reports.data.report_cost import cost_table, cost_view
+from episodic_absa.reports.data.quality_tables import error_table, group_tables
+from episodic_absa.reports.data.question_words import exploratory_mark, question_notes
+from episodic_absa.reports.data.report_cost import cost_points, cost_table
 from episodic_absa.reports.data.report_data import (
     Arms,
     CellState,
@@ -40,7 +39,6 @@ from episodic_absa.reports.data.report_data import (
     ReviewEntry,
     RunFacts,
 )
-from episodic_absa.reports.data.report_errors import error_rows, error_table, group_table, group_tables
 from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, run_facts
 from episodic_absa.reports.data.report_integrity import cells_table, certificate_of, checks_table, integrity_of
 from episodic_absa.reports.data.report_memory import (
@@ -51,11 +49,12 @@ from episodic_absa.reports.data.report_memory import (
 )
 from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
 from episodic_absa.reports.data.report_words import failure_of, headline_of, notes_of
+from episodic_absa.reports.data.strata import effect_parts, part_figure, stratum_parts
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
-from episodic_absa.reports.plots.cost_plot import cost_plot
+from episodic_absa.reports.plots.cost_plot import CostPoint, cost_plot
 from episodic_absa.reports.plots.figure import Figure
 from episodic_absa.reports.plots.latency_plot import LatencyRow, latency_plot
-from episodic_absa.reports.report_values import report_json
+from episodic_absa.reports.report_json import report_json
 from episodic_absa.reports.saved_files import export_report
 from episodic_absa.reports.tables.table import Table
 from episodic_absa.runs.reading.finished_cells import Tell, tell_nobody
@@ -176,13 +175,10 @@ class _Page:
         return effect_parts(self.run.principle_effects) if self.run.is_grid else ()
 
     @cached_property
-    def quality(self) -> QualityViews:
-        groups, cards, is_grid = self.groups, self.cards, self.run.is_grid
-        return QualityViews(
-            cost=cost_view(groups, self.samples_of, cards, self.rows, self.intervals) if is_grid else None,
-            errors=error_rows(groups, cards),
-            groups=group_tables(groups, self.samples_of, cards),
-        )
+    def cost(self) -> tuple[CostPoint, ...]:
+        if not self.run.is_grid:
+            return ()
+        return cost_points(self.groups, self.samples_of, self.cards, self.rows, self.intervals)
 
     @cached_property
     def metrics(self) -> dict[str, tuple[MetricRow, ...]]:
@@ -201,14 +197,11 @@ class _Page:
         return latency_rows(self.samples_of, self.cards)
 
     def tables(self) -> Iterator[Table]:
-        names = [card.name for card in self.cards]
-        yield from metric_tables(self.metrics, self.rows, names)
-        for groups in self.quality.groups:
-            yield group_table(groups, names)
-        if self.quality.cost:
-            yield cost_table(self.quality.cost)
-        if self.quality.errors:
-            yield error_table(self.quality.errors)
+        yield from metric_tables(self.metrics, self.rows, [card.name for card in self.cards])
+        yield from group_tables(self.groups, self.samples_of, self.cards)
+        if self.cost:
+            yield cost_table(self.cost)
+        yield from error_table(self.groups, self.cards)
         if self.arms:
             yield arms_table(self.arms)
         yield from (comparison.table for comparison in self.comparisons)
@@ -224,9 +217,9 @@ class _Page:
         if self.arms:
             yield arms_figure(self.arms)
         yield from quality_figures(self.metrics.get("quality", ()), [(card.name, card.colour) for card in self.cards])
-        if self.quality.cost:
-            yield Figure("quality_over_cost_micro", cost_plot(self.quality.cost, "micro"))
-            yield Figure("quality_over_cost_macro", cost_plot(self.quality.cost, "macro"))
+        if self.cost:
+            yield Figure("quality_over_cost_micro", cost_plot(self.cost, "micro"))
+            yield Figure("quality_over_cost_macro", cost_plot(self.cost, "macro"))
         yield from map(part_figure, (*self.strata, *self.effects))
         yield from flow_figures(self.groups, self.cards)
         yield from growth_figures(self.groups, self.cards)
@@ -261,7 +254,6 @@ class _Page:
             figures={figure.name: figure for figure in self.figures()},
             definitions=definitions_of([*in_tables, *compared]),
             arms=self.arms,
-            quality=self.quality,
             comparisons=self.comparisons,
             strata=self.strata,
             effects=self.effects,

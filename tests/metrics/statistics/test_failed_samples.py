@@ -37,6 +37,11 @@ def test_failed_samples_that_could_undo_a_difference_withhold_the_claim_with_the
     a = [make_card(f"r{place:03d}", found=3, failed=place < 40) for place in range(120)]
     found = compare("A", a, "B", make_cards([2, 3, 2] * 40), resamples=500)
     assert (found.primary.no_claim, found.verdict().reason) == ("failed", "failed")
+    # The other way round the upper bound stands against the claim, and few failures leave it.
+    mirrored = compare("B", make_cards([2, 3, 2] * 40), "A", a, resamples=500).primary
+    assert (mirrored.no_claim, mirrored.failed_high) == ("failed", -(found.primary.failed_low or 0.0))
+    few = [make_card(f"r{place:03d}", found=4, failed=place < 2) for place in range(120)]
+    assert compare("B", make_cards([2, 3, 2] * 40), "A", few, resamples=500).primary.claim == "significant"
     assert "the failed samples could undo it, so no claim is made" in headline(found)
 
 

@@ -9,6 +9,7 @@ from tests.metrics.statistics.test_claims import made
 
 from episodic_absa.metrics.statistics import bootstrap_intervals
 from episodic_absa.metrics.statistics.paired import PairedCells, assess
+from episodic_absa.metrics.statistics.power import largest_share
 
 Differences = NDArray[np.float64]
 Draw = Callable[[np.random.Generator], Differences]
@@ -80,3 +81,38 @@ def test_a_difference_must_outweigh_what_was_not_drawn() -> None:
     assert (difference.no_claim, difference.claim) == ("unseen_reviews", "none")
     assert difference.model_copy(update={"unseen_reviews": 0.02}).claim == "significant"
     assert difference.model_copy(update={"unseen_reviews": 0.0, "unseen_orders": 0.135}).no_claim == "unseen_orders"
+
+
+@pytest.mark.parametrize(
+    ("changes", "doubt"),
+    [
+        ({}, ""),
+        ({"ci_low": 0.0}, "interval"),
+        ({"grows": True, "orders_n": 4}, "few_orders"),
+        ({"method": "crossed", "orders_n": 4}, "few_orders"),
+        ({"orders_n": 4}, ""),
+        ({"p_value": 0.05}, "test"),
+        ({"p_orders": 0.05, "method": "crossed"}, "orders"),
+        ({"p_orders": 0.049, "method": "crossed"}, ""),
+        ({"difference": 0.03, "unseen_reviews": 0.03}, "unseen_reviews"),
+        ({"difference": 0.03, "grows": True, "unseen_orders": 0.03}, "unseen_orders"),
+        ({"failed_low": 0.0}, "failed"),
+        ({"failed_low": 0.001, "failed_high": -0.2}, ""),
+        ({"difference": -0.03, "ci_low": -0.05, "ci_high": -0.01, "failed_high": -0.001, "failed_low": 0.2}, ""),
+        ({"difference": -0.03, "ci_low": -0.05, "ci_high": -0.01, "failed_high": 0.0}, "failed"),
+    ],
+)
+def test_every_rule_is_a_reason_of_its_own(changes: dict[str, object], doubt: str) -> None:
+    known = made(0.01, 0.05, p_holm=0.01).model_copy(update={"orders_n": 5, "p_orders": None, **changes})
+    assert (known.doubt, known.no_claim, known.claim == "none") == (doubt, doubt, bool(doubt))
+
+
+def test_orders_that_go_against_a_difference_leave_room_for_more_of_them() -> None:
+    means = np.array([0.2] * 9 + [-0.1])
+    table = np.tile(means, (40, 1)) + np.linspace(-0.3, 0.3, 40)[:, None]
+    [found] = assess([PairedCells.of_differences(table)], memory_grows=True, resamples=200)
+    assert found.unseen_orders == pytest.approx(0.3 * largest_share(1, 10))
+    assert assess([PairedCells.of_differences(table)], resamples=200)[0].unseen_orders == 0.0
+    assert (found.is_of_these_orders, found.doubt) == (False, "")
+    [weak] = assess([PairedCells.of_differences(table - 0.1)], memory_grows=True, resamples=200)
+    assert weak.is_of_these_orders

@@ -12,11 +12,11 @@ from episodic_absa.analysis.strata import StratumRow
 from episodic_absa.metrics.statistics import PairedDifference, find_unsupported_claims
 from episodic_absa.metrics.statistics.verdict import verdict_of
 from episodic_absa.reports.data import Arm, Arms, ReportData, SampleReader
-from episodic_absa.reports.data.answer.arms import arms_figure, arms_forest, arms_table
-from episodic_absa.reports.data.answer.strata import effect_parts, part_figure, stratum_parts
+from episodic_absa.reports.data.arms import arms_figure, arms_forest, arms_table
+from episodic_absa.reports.data.strata import effect_parts, part_figure, stratum_parts
 from episodic_absa.reports.page import render_report
 from episodic_absa.reports.plots import leaves_axis, zoomed
-from episodic_absa.reports.report_values import report_json
+from episodic_absa.reports.report_json import report_json
 from episodic_absa.reports.run_report import REPORT, build_report
 
 
@@ -130,7 +130,7 @@ def test_the_first_screen_is_a_sentence_then_a_picture_then_numbers(reported: Pa
     assert places == sorted(places)
     values = json.loads((reported / "report.json").read_text("utf-8"))
     assert values["comparisons"][0]["answer"] == values["headline"]
-    assert [row["condition"] for row in values["arms"]["rows"]] == ["C2"]
+    assert [row["arm"] for row in values["tables"]["difference_by_arm"]["rows"]] == ["C2"]
 
 
 def test_the_axis_is_zoomed_to_the_asked_pair_and_an_arm_far_away_gets_an_arrow(answered: ReportData) -> None:
@@ -159,6 +159,8 @@ def test_principles_are_listed_by_their_effect_and_nothing_is_claimed_in_vain(
     assert "Helps: P-CON-04. Harms: P-NEG-01. 2 of 2 principles have enough reviews for a test." in answer_page.text
     assert line_of(answer_page, "P-NEG-01").endswith("harms 해로움")
     assert find_unsupported_claims(answer_page.own_words) == ()
-    assert json.loads(report_json(answered))["principle_effects"][0]["rows"][0]["principle_id"] == "P-CON-04"
+    assert (
+        json.loads(report_json(answered))["tables"]["principle_effects_C2_trial"]["rows"][0]["principle"] == "P-CON-04"
+    )
     names = answer_page.files()
     assert {"strata_language_C2_minus_C1.csv", "principle_effects_C2_trial.svg"} <= names.keys()

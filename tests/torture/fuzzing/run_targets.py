@@ -17,7 +17,7 @@ from tests.torture.fuzzing.outcome import MAX_MESSAGE_CHARS, Target
 from episodic_absa.analysis import load_run
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.data import SampleReader
-from episodic_absa.reports.report_values import report_json
+from episodic_absa.reports.report_json import report_json
 from episodic_absa.reports.run_report import build_report
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.verification import verify

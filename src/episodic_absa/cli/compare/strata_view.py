@@ -11,7 +11,7 @@ from rich.text import Text
 from episodic_absa.analysis.strata import SMALLEST_STRATUM, StratumRow
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.cli.terminal_table import terminal_table
-from episodic_absa.reports.data.answer.strata import stratum_parts
+from episodic_absa.reports.data.strata import stratum_parts
 from episodic_absa.vocabulary import StratumName
 
 _SOURCES: Final[dict[StratumName, str]] = {

@@ -10,16 +10,16 @@ from episodic_absa.analysis import PrincipleEffect
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.cli.terminal_table import terminal_table
 from episodic_absa.contrib.principles.trial import SMALLEST_GROUP
-from episodic_absa.reports.data.answer.strata import effect_parts
+from episodic_absa.reports.data.strata import effect_parts
 
 
 def effects_view(effects: Sequence[PrincipleEffect]) -> ConsoleRenderable:
     """Lay out a table per condition, and how to read it."""
     parts: list[ConsoleRenderable] = []
     for part in effect_parts(effects):
-        first = part.rows[0]
+        first = part.table.rows[0]
         sentence = f"{first.condition}, {first.metric}. {(part.table.note or part.sentence).en}"
-        notes = [Text(printable(note), style="dim") for note in _notes(part.rows)]
+        notes = [Text(printable(note), style="dim") for note in _notes(part.table.rows)]
         parts += [Constrain(Text(printable(sentence), style="bold"), PAGE_WIDTH), Text(), terminal_table(part.table)]
         parts += [Text(), Constrain(Group(*notes), PAGE_WIDTH)]
     return Group(*parts)

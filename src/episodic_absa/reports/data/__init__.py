@@ -1,6 +1,5 @@
 """Builds the values a report shows from the files of a run."""
 
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView
 from episodic_absa.reports.data.report_data import (
     Arm,
     Arms,
@@ -17,9 +16,6 @@ __all__ = [
     "Arm",
     "Arms",
     "CellSample",
-    "CostOfSample",
-    "CostPoint",
-    "CostView",
     "Explorer",
     "ExplorerCell",
     "ReportData",

@@ -14,7 +14,7 @@ from episodic_absa.metrics.statistics import (
     power_sentence,
 )
 from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.data.answer.verdict_words import answer_of, equivalence_words, numbers_of
+from episodic_absa.reports.data.verdict_words import answer_of, equivalence_words, numbers_of
 from episodic_absa.reports.plots.difference_plot import difference_plot, reach_of
 from episodic_absa.reports.tables.table import (
     Interval,

@@ -1,8 +1,7 @@
 """Builds the report's picture of quality over cost, one point per condition."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Final
 
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, valid_gold
@@ -11,27 +10,23 @@ from episodic_absa.metrics.quality import micro_counts
 from episodic_absa.metrics.statistics.bootstrap import ratio_intervals
 from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.metric_tables import PRIMARY, Groups, Intervals
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView
 from episodic_absa.reports.data.report_data import ConditionCard
 from episodic_absa.reports.data.report_samples import CellSamples
+from episodic_absa.reports.plots.cost_plot import CostOfSample, CostPoint
 from episodic_absa.reports.tables.table import Score, Table, column
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 
-_USAGE: Final = ("calls", "tokens_in", "tokens_out")
 
-
-def cost_view(
+def cost_points(
     groups: Groups,
     samples: Mapping[str, Sequence[CellSamples]],
     cards: Sequence[ConditionCard],
     rows: Sequence[SeedRow],
     intervals: Intervals,
-) -> CostView | None:
-    """Return quality over cost; None if no condition has a score."""
+) -> tuple[CostPoint, ...]:
+    """Return quality over cost for every condition that has a score."""
     means = {(row.condition, row.metric): row.mean for row in rows}
     scored = [card for card in cards if means.get((card.name, MICRO_F1)) is not None]
-    if not scored:
-        return None
     counts = [_counts(groups[card.name]) for card in scored]
     micro = ratio_intervals(counts)
     points = []
@@ -44,7 +39,10 @@ def cost_view(
                 colour=card.colour,
                 reviews=len(known),
                 cost=CostOfSample(
-                    **{name: of_card.get(name) or 0.0 for name in _USAGE}, cost_usd=of_card.get("cost_usd")
+                    of_card.get("calls") or 0.0,
+                    of_card.get("tokens_in") or 0.0,
+                    of_card.get("tokens_out") or 0.0,
+                    of_card.get("cost_usd"),
                 ),
                 micro=Score(of_card[MICRO_F1], low, high),
                 macro=Score(of_card.get(PRIMARY), macro_low, macro_high),
@@ -53,10 +51,10 @@ def cost_view(
                 stage1_macro=of_card.get(f"{PRIMARY}_s1"),
             )
         )
-    return CostView(axis="tokens" if any(point.cost.tokens for point in points) else "calls", points=tuple(points))
+    return tuple(points)
 
 
-def cost_table(view: CostView) -> Table:
+def cost_table(points: tuple[CostPoint, ...]) -> Table:
     """Return quality over cost as a table."""
     columns = (
         column("condition", ("condition", "조건"), "name"),
@@ -68,17 +66,13 @@ def cost_table(view: CostView) -> Table:
         column("cost_usd", ("cost, USD", "비용(USD)"), "amount", "cost.cost_usd"),
         column("micro_f1", "micro F1", "score", "micro"),
         column("macro_f1", "macro F1", "score", "macro"),
-        column("stage1_calls", ("Stage1 calls", "Stage1 호출"), "amount", _stage1("calls"), digits=1),
-        column("stage1_tokens", ("Stage1 tokens", "Stage1 토큰"), "amount", _stage1("tokens"), digits=0),
+        column("stage1_calls", ("Stage1 calls", "Stage1 호출"), "amount", "stage1_cost.calls", digits=1),
+        column("stage1_tokens", ("Stage1 tokens", "Stage1 토큰"), "amount", "stage1_cost.tokens", digits=0),
         column("stage1_micro_f1", "Stage1 micro", "number", "stage1_micro"),
         column("stage1_macro_f1", "Stage1 macro", "number", "stage1_macro"),
     )
     title = Bilingual("Quality and cost per sample", "샘플당 품질과 비용")
-    return Table("quality_and_cost", title, columns, view.points)
-
-
-def _stage1(amount: str) -> Callable[[CostPoint], float | None]:
-    return lambda point: None if point.stage1_cost is None else getattr(point.stage1_cost, amount)
+    return Table("quality_and_cost", title, columns, points)
 
 
 def _counts(cells: Sequence[FinishedCell]) -> list[tuple[int, int]]:
@@ -94,23 +88,17 @@ def _counts(cells: Sequence[FinishedCell]) -> list[tuple[int, int]]:
     return [by_uid[uid] for uid in sorted(by_uid)]
 
 
-def _stage1_cost(cells: Sequence[FinishedCell], samples: Sequence[CellSamples]) -> CostOfSample | None:
-    usages = list(_stage1_usages(cells, samples))
-    known = [usage for usage in usages if usage is not None]
-    if not known or len(known) < len(usages):
-        return None
-    costs = [usage.cost_usd for usage in known if usage.cost_usd is not None]
+def _stage1_cost(cells: Sequence[FinishedCell], samples: Sequence[CellSamples]) -> CostOfSample:
+    usages = [
+        of_cell.stage1_usage[card.uid]
+        for cell, of_cell in zip(cells, samples, strict=True)
+        for card in cell.cards
+        if card.status == "ok"
+    ]
+    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     return CostOfSample(
-        calls=fmean(usage.calls for usage in known),
-        tokens_in=fmean(usage.tokens_in for usage in known),
-        tokens_out=fmean(usage.tokens_out for usage in known),
-        cost_usd=fmean(costs) if len(costs) == len(known) else None,
+        calls=fmean(usage.calls for usage in usages),
+        tokens_in=fmean(usage.tokens_in for usage in usages),
+        tokens_out=fmean(usage.tokens_out for usage in usages),
+        cost_usd=fmean(costs) if len(costs) == len(usages) else None,
     )
-
-
-def _stage1_usages(cells: Sequence[FinishedCell], samples: Sequence[CellSamples]) -> Iterator[CostOfSample | None]:
-    """Yield what Stage1 of each successful sample took; None if the traces lack the sample."""
-    for cell, of_cell in zip(cells, samples, strict=True):
-        for card in cell.cards:
-            if card.status == "ok":
-                yield of_cell.stage1_usage.get(card.uid)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from episodic_absa.metrics.definitions import MetricDefinition
 from episodic_absa.metrics.per_sample.pair_errors import PAIR_ERRORS
@@ -10,7 +10,6 @@ from episodic_absa.metrics.statistics import PairedDifference, Verdict
 from episodic_absa.reports.bilingual import Bilingual
 from episodic_absa.reports.data.certificate_words import CertificateWords
 from episodic_absa.reports.data.comparisons import ComparisonPart
-from episodic_absa.reports.data.quality_views import QualityViews
 from episodic_absa.reports.plots.figure import Figure
 from episodic_absa.reports.plots.forest_plot import Forest
 from episodic_absa.reports.plots.latency_plot import LatencyRow
@@ -119,8 +118,6 @@ class DifferencePart(NamedTuple):
     sentence: Bilingual
     exploratory: bool
     """Whether it was not asked for before the first sample."""
-    rows: tuple[Any, ...]
-    """`StratumRow` or `PrincipleEffect`."""
     title: Bilingual = Bilingual("", "")
     pair: str = ""
     """The compared conditions of strata."""
@@ -128,7 +125,7 @@ class DifferencePart(NamedTuple):
     @property
     def overlapping(self) -> bool:
         """Whether a review may be in several strata."""
-        return any(row.overlapping for row in self.rows)
+        return any(row.overlapping for row in self.table.rows)
 
 
 class CheckRow(NamedTuple):
@@ -228,7 +225,6 @@ class ReportData:
     definitions: tuple[MetricDefinition, ...]
     arms: Arms | None
     """None on the page of a cell, without gold, and with a single condition."""
-    quality: QualityViews
     comparisons: tuple[ComparisonPart, ...]
     strata: tuple[DifferencePart, ...]
     effects: tuple[DifferencePart, ...]

@@ -11,9 +11,9 @@ from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, v
 from episodic_absa.metrics.per_sample.pair_errors import PAIR_ERRORS, PairErrors, pair_errors
 from episodic_absa.metrics.per_sample.pair_scores import score_exact
 from episodic_absa.metrics.per_sample.sample_values import was_changed
-from episodic_absa.reports.data.quality_views import CostOfSample
 from episodic_absa.reports.data.report_data import CellSample, ReviewFacts
 from episodic_absa.reports.data.sample_detail import TermNames, analysis_json, gold_json, memory_json
+from episodic_absa.reports.plots.cost_plot import CostOfSample
 from episodic_absa.runs.derived.derived_samples import DerivedSample
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell

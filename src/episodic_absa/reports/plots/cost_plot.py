@@ -1,14 +1,13 @@
 """Quality over cost: one point per condition with its interval, Stage1 as a ring at the cost of its own calls."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
 from episodic_absa.reports.bilingual import Bilingual, Language
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 from episodic_absa.reports.tables.table import Score
@@ -25,10 +24,41 @@ _LOG_FROM: Final = 8
 """The axis of costs is logarithmic if the highest is this many times the lowest."""
 _LEAST_HEIGHT: Final = 0.1
 """The axis of scores covers at least this much, so that a tiny difference does not look large."""
-AXIS_WORDS: Final = {
+Axes = Literal["tokens", "calls"]
+AXIS_WORDS: Final[Mapping[Axes, Bilingual]] = {
     "tokens": Bilingual(en="tokens per sample", ko="샘플당 토큰 수"),
     "calls": Bilingual(en="calls per sample", ko="샘플당 호출 수"),
 }
+
+
+class CostOfSample(NamedTuple):
+    """What an analysis takes: means per successful sample."""
+
+    calls: float
+    tokens_in: float
+    tokens_out: float
+    cost_usd: float | None
+    """None if a price is unknown."""
+
+    @property
+    def tokens(self) -> float:
+        """Tokens in both directions."""
+        return self.tokens_in + self.tokens_out
+
+
+class CostPoint(NamedTuple):
+    """One condition: what its result is worth and what it takes."""
+
+    condition: str
+    colour: int
+    reviews: int
+    """The n of the scores: successful reviews with explicit gold."""
+    cost: CostOfSample
+    micro: Score
+    macro: Score
+    stage1_cost: CostOfSample
+    stage1_micro: float | None
+    stage1_macro: float | None
 
 
 @dataclass(frozen=True)
@@ -45,11 +75,12 @@ class _Mark:
     """The place of Stage1."""
 
 
-def cost_plot(view: CostView, score: Literal["micro", "macro"]) -> Markup:
-    """Draw one score of every condition over what a sample costs."""
-    points = [point for point in view.points if _score(point, score).value is not None]
-    across, up = _cost_axis(view, points), _score_axis(points, score)
-    marks = _with_labels_apart(_beside_each_other([_placed(point, view, score, across, up) for point in points]))
+def cost_plot(conditions: Sequence[CostPoint], score: Literal["micro", "macro"]) -> Markup:
+    """Draw one score of every condition over what a sample costs: tokens, or calls if no condition uses tokens."""
+    points = [point for point in conditions if _score(point, score).value is not None]
+    axis: Axes = "tokens" if any(point.cost.tokens for point in conditions) else "calls"
+    across, up = _cost_axis(axis, points), _score_axis(points, score)
+    marks = _with_labels_apart(_beside_each_other([_placed(point, axis, score, across, up) for point in points]))
     parts: list[Markup] = []
     for tick in up.ticks(5):
         parts.append(svg.line(_LEFT, up.at(tick), WIDTH - _RIGHT, up.at(tick), "grid"))
@@ -58,12 +89,12 @@ def cost_plot(view: CostView, score: Literal["micro", "macro"]) -> Markup:
         parts.append(svg.line(across.at(tick), _HEIGHT - _BOTTOM, across.at(tick), _HEIGHT - _BOTTOM + 4, "zero"))
         parts.append(svg.text(across.at(tick), _HEIGHT - _BOTTOM + 16, tick_text(tick), "tick", "middle"))
     parts.append(svg.line(_LEFT, _HEIGHT - _BOTTOM, WIDTH - _RIGHT, _HEIGHT - _BOTTOM, "zero"))
-    parts.append(svg.text((_LEFT + WIDTH - _RIGHT) / 2, _HEIGHT - 6, _axis_title(view, across), "tick", "middle"))
+    parts.append(svg.text((_LEFT + WIDTH - _RIGHT) / 2, _HEIGHT - 6, _axis_title(axis, across), "tick", "middle"))
     # Labels last, so that no line crosses them.
     parts += [_before(mark, mark.before) for mark in marks if mark.before is not None]
     parts += [_drawn(mark) for mark in marks]
     title = Bilingual(en=f"Quality over cost, {score} F1", ko=f"비용 대비 품질, {score} F1")
-    return svg.figure(WIDTH, _HEIGHT, title, *parts, description=_in_words(view, points, score))
+    return svg.figure(WIDTH, _HEIGHT, title, *parts, description=_in_words(axis, points, score))
 
 
 def _score(point: CostPoint, score: Literal["micro", "macro"]) -> Score:
@@ -74,12 +105,12 @@ def _stage1(point: CostPoint, score: Literal["micro", "macro"]) -> float | None:
     return point.stage1_micro if score == "micro" else point.stage1_macro
 
 
-def _cost(view: CostView, cost: CostOfSample) -> float:
-    return cost.tokens if view.axis == "tokens" else cost.calls
+def _cost(axis: Axes, cost: CostOfSample) -> float:
+    return cost.tokens if axis == "tokens" else cost.calls
 
 
-def _cost_axis(view: CostView, points: Sequence[CostPoint]) -> Axis:
-    costs = [_cost(view, cost) for point in points for cost in (point.cost, point.stage1_cost) if cost is not None]
+def _cost_axis(axis: Axes, points: Sequence[CostPoint]) -> Axis:
+    costs = [_cost(axis, cost) for point in points for cost in (point.cost, point.stage1_cost)]
     known = [cost for cost in costs if cost > 0]
     lowest, highest = min(known, default=1.0), max(known, default=1.0)
     if highest >= _LOG_FROM * lowest and len(known) == len(costs):
@@ -100,13 +131,13 @@ def _score_axis(points: Sequence[CostPoint], score: Literal["micro", "macro"]) -
     return Axis(max(0.0, low - margin), min(1.0, high + margin), _HEIGHT - _BOTTOM, _TOP)
 
 
-def _placed(point: CostPoint, view: CostView, score: Literal["micro", "macro"], across: Axis, up: Axis) -> _Mark:
+def _placed(point: CostPoint, axis: Axes, score: Literal["micro", "macro"], across: Axis, up: Axis) -> _Mark:
     shown = _score(point, score)
-    x, y = across.at(_cost(view, point.cost)), up.at(shown.value or 0.0)
+    x, y = across.at(_cost(axis, point.cost)), up.at(shown.value or 0.0)
     stage1 = _stage1(point, score)
     before = None
-    if point.stage1_cost is not None and stage1 is not None:
-        before = (across.at(_cost(view, point.stage1_cost)), up.at(stage1))
+    if stage1 is not None:
+        before = (across.at(_cost(axis, point.stage1_cost)), up.at(stage1))
     is_same = before is not None and abs(before[0] - x) < 1 and abs(before[1] - y) < 1
     ends = None if shown.low is None or shown.high is None else (up.at(shown.low), up.at(shown.high))
     return _Mark(point, x, y, y, ends, None if is_same else before)
@@ -154,18 +185,18 @@ def _drawn(mark: _Mark) -> Markup:
     return svg.group(parts, class_=f"c{mark.point.colour}")
 
 
-def _axis_title(view: CostView, across: Axis) -> Bilingual:
-    words = AXIS_WORDS[view.axis]
+def _axis_title(axis: Axes, across: Axis) -> Bilingual:
+    words = AXIS_WORDS[axis]
     if not across.is_log:
         return words
     return Bilingual(en=f"{words.en} (log scale)", ko=f"{words.ko} (로그 눈금)")
 
 
-def _in_words(view: CostView, points: Sequence[CostPoint], score: Literal["micro", "macro"]) -> Bilingual:
+def _in_words(axis: Axes, points: Sequence[CostPoint], score: Literal["micro", "macro"]) -> Bilingual:
     def described(point: CostPoint, language: Language) -> str:
-        shown, unit = _score(point, score), getattr(AXIS_WORDS[view.axis], language)
+        shown, unit = _score(point, score), getattr(AXIS_WORDS[axis], language)
         interval = f"{svg.INTERVAL[language]} {number_format.interval(shown.low, shown.high)}"
-        cost = number_format.amount(round(_cost(view, point.cost), 2))
+        cost = number_format.amount(round(_cost(axis, point.cost), 2))
         return f"{point.condition}: {number_format.plain(shown.value)} ({interval}), {unit} {cost}"
 
     return svg.in_words(points, described)

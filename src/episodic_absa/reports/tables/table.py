@@ -206,9 +206,15 @@ def file_stem(*words: str) -> str:
 
 def table_csv(table: Table) -> str:
     """Return the table as CSV: numbers in full, an interval in two columns, words in English."""
+    header, *rows = table_fields(table)
+    return csv_text(header, rows)
+
+
+def table_fields(table: Table) -> list[list[Any]]:
+    """Return the fields that programs read: the names of the columns, then a list per row."""
     columns = table.columns_in("files")
     header = [f"{column.key}{part}" for column in columns for part in _PARTS.get(column.kind, ("",))]
-    return csv_text(header, ([field for column in columns for field in _fields(column, row)] for row in table.rows))
+    return [header, *([field for column in columns for field in _fields(column, row)] for row in table.rows)]
 
 
 def _fields(column: Column, row: Any) -> Sequence[Any]:

@@ -9,7 +9,7 @@ from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, Stra
 from episodic_absa.metrics.statistics import FEWEST_ORDERS
 from episodic_absa.metrics.statistics.number_text import p_equals
 from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.data.answer.arms import SAME, TOO_FEW
+from episodic_absa.reports.data.arms import SAME, TOO_FEW
 from episodic_absa.reports.data.comparisons import DIFFERENCE, IN_WORDS, INTERVAL_HEAD, REVIEWS
 from episodic_absa.reports.data.report_data import DifferencePart
 from episodic_absa.reports.plots.figure import Figure
@@ -81,7 +81,7 @@ def _stratum_part(rows: tuple[StratumRow, ...]) -> DifferencePart:
     name = file_stem(f"strata_{rows[0].by}_{a}_minus_{b}")
     caption = Bilingual(f"{pair} in {metric}. {title.en}", f"{metric}의 {pair}. {title.ko}")
     table = Table(name, caption, columns, rows, note=_note(sentence, is_exploratory=is_exploratory))
-    return DifferencePart(table, forest, metric, sentence, is_exploratory, rows, title=title, pair=pair)
+    return DifferencePart(table, forest, metric, sentence, is_exploratory, title, pair)
 
 
 def _interaction(rows: Sequence[StratumRow]) -> Bilingual:
@@ -167,9 +167,7 @@ def _effect_part(effects: Sequence[PrincipleEffect]) -> DifferencePart:
         f"Effect of each principle on {metric} in {condition}", f"{condition}에서 각 원칙이 {metric}에 준 효과"
     )
     name, note = file_stem(f"principle_effects_{condition}"), _note(sentence, is_exploratory=is_exploratory)
-    return DifferencePart(
-        Table(name, caption, columns, rows, note=note), forest, metric, sentence, is_exploratory, rows
-    )
+    return DifferencePart(Table(name, caption, columns, rows, note=note), forest, metric, sentence, is_exploratory)
 
 
 def _note(sentence: Bilingual, *, is_exploratory: bool) -> Bilingual:

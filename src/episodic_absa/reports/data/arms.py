@@ -8,9 +8,9 @@ from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import compare_cells
 from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.reports.bilingual import Bilingual
-from episodic_absa.reports.data.answer.verdict_words import verdict_words
 from episodic_absa.reports.data.comparisons import IN_WORDS, INTERVAL_HEAD, P_ORDERS, only_with_orders
 from episodic_absa.reports.data.report_data import Arm, Arms, ConditionCard
+from episodic_absa.reports.data.verdict_words import verdict_words
 from episodic_absa.reports.plots.figure import Figure
 from episodic_absa.reports.plots.forest_plot import WIDE, Forest, ForestRow, forest_plot, leaves_axis
 from episodic_absa.reports.tables.table import Interval, Table, column

@@ -1,1 +1,0 @@
-"""The answer of a run on its first screen: arms, verdicts, the question, strata, principles."""
