@@ -17,7 +17,8 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from strict_score import Pair, explicit_pairs, strict_score
 
-from episodic_absa.reader.reader import Reader, Reading, default_reader
+from episodic_absa.reader.reader import Reader, default_reader
+from episodic_absa.reader.readings import Reading
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.vocabulary import Language
 

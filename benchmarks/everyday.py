@@ -20,7 +20,8 @@ from accuracy import LATEST, ROOT, read_rows
 from reliability import wilson
 from strict_score import trimmed_term
 
-from episodic_absa.reader.reader import Reading, default_reader
+from episodic_absa.reader.reader import default_reader
+from episodic_absa.reader.readings import Reading
 from episodic_absa.vocabulary import Language
 
 sys.path.insert(0, str(ROOT / "training"))

@@ -30,8 +30,10 @@ from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.reader.calibration import load_calibration
-from episodic_absa.reader.reader import NO_TOPIC, Reading, ReadPair, default_reader
+from episodic_absa.reader.korean.korean_engine import NO_TOPIC
+from episodic_absa.reader.reader import default_reader
 from episodic_absa.reader.reading import SURE
+from episodic_absa.reader.readings import Reading, ReadPair
 from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.reader.weights_folder import WeightsFolder
 from episodic_absa.schemas.absa import Sample

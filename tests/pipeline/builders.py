@@ -17,8 +17,8 @@ from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.pipeline.stage1 import FirstAnalysis
 from episodic_absa.pipeline.supervisor import SupervisorAgent
-from episodic_absa.reader.reader import Reading, ReadPair
 from episodic_absa.reader.reading import TextLabel
+from episodic_absa.reader.readings import Reading, ReadPair
 from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas.absa import (
     AspectItem,

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from episodic_absa import InputError
 from episodic_absa.language import norm
-from episodic_absa.reader.reader import Reader, Reading, default_reader, read
+from episodic_absa.reader.reader import Reader, default_reader, read
 from episodic_absa.reader.reading import DIGITS, LABELS, OVERLAP, TOPICS, WINDOW, windows
+from episodic_absa.reader.readings import Reading
 from episodic_absa.vocabulary import POLARITIES, Language
 
 TEXTS = (

@@ -165,10 +165,11 @@ def test_a_recording_of_the_engine_replays_with_the_same_reader_under_rules_v3(t
         run_here(write_experiment(tmp_path / "replayed", **v3), ReplayReplier(recording)).out_dir / "C1__seed42"
     )
     assert replayed == recorded
-    # The reader would speak about some of these changes.
-    changes = [change for output in recorded for change in output["changes"]]
-    assert changes
-    assert not any(witness["who"] == "reader" and witness["p"] for change in changes for witness in change["witnesses"])
+    # The reader would speak about some of these candidates.
+    candidates = [candidate for output in recorded for candidate in output["decision"]["candidates"]]
+    witnesses = [witness for candidate in candidates for witness in candidate["witnesses"]]
+    assert witnesses
+    assert not any(witness["who"] == "reader" and witness["p"] for witness in witnesses)
 
 
 def test_no_working_directory_and_no_hash_seed_changes_a_byte(plain: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from recorded_answers import DevText, LeftOutReader, Recorded, RecordedText
 from tests.pipeline.decision.test_weighing import CONSERVATIVE, candidate
 
 from episodic_absa.pipeline.decision import load_decision_weights
-from episodic_absa.reader.reader import Reading
+from episodic_absa.reader.readings import Reading
 
 SMALL = load_decision_weights().named("small")
 GOLD = frozenset({("food", "positive")})

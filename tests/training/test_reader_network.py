@@ -19,24 +19,15 @@ import torch  # noqa: E402 - may be absent
 from evaluate import dev_lines, scores  # noqa: E402
 from export import compared, export  # noqa: E402
 from exported import load_exported  # noqa: E402
-from finetune import answers_of, create_reader, examples_of, fit, targets_of  # noqa: E402
+from finetune import Texts, answers_of, create_reader, examples_of, fit, targets_of  # noqa: E402
 from network import Encoder, MaskedReader, Reader, Shape, load_weights, minilm_weights, save_weights, start_from  # noqa: E402
 from pack import write_pack  # noqa: E402
-from pretrain import pretrain, token_stream  # noqa: E402
-from reading import (  # noqa: E402
-    MARKS,
-    RESERVED,
-    TAGS,
-    Window,
-    encode,
-    framed,
-    framed_classes,
-    read_lines,
-    read_texts,
-    tag_id,
-)
+from pretrain import pretrain, token_stream, words_begin  # noqa: E402
+from reading import LABELS, MARKS, RESERVED, TAGS, TOPICS, Output, encode, per_letter, read_lines, read_texts, tag_id  # noqa: E402
+from taught import Taught, read_taught, write_taught  # noqa: E402
+from tokenizers import Tokenizer  # noqa: E402
 from vectors import neighbour_vectors, term_vector, write_table  # noqa: E402
-from vocabularies import english_tokens, korean_characters, korean_pieces  # noqa: E402
+from vocabularies import SLOTS, english_tokens, korean_pieces, korean_syllables  # noqa: E402
 
 torch.set_num_threads(1)
 SMALL = Shape(vocabulary=1, width=48, layers=2, heads=4, inner=96)
@@ -67,23 +58,34 @@ def make_rows() -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reader, Path]:
-    """Fine-tune a small reader and export it."""
+def texts_of(rows: list[dict[str, Any]], tokenizer: Tokenizer, slots: int, taught: Taught | None = None) -> Texts:
+    examples = [
+        example
+        for at, row in enumerate(rows)
+        for example in examples_of(
+            row["text"],
+            tokenizer,
+            slots,
+            row["corpus"],
+            spans=None if taught else row["spans"],
+            label=-100 if taught else LABELS.index(row["label"]),
+            text=at if taught else -1,
+        )
+    ]
+    return Texts([(examples, taught)], slots, "cpu")
+
+
+@pytest.fixture(scope="module", params=[1, SLOTS], ids=["tokens", "letters"])
+def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Reader, Path]:
+    """Fine-tune a small reader, which marks tokens or letters, and export it."""
     folder = tmp_path_factory.mktemp("reader")
     rows = make_rows()
-    tokenizer = korean_pieces((row["text"] for row in rows), 200)
+    vocabulary = korean_pieces if request.param == 1 else korean_syllables
+    tokenizer = vocabulary((row["text"] for row in rows), 200)
     tokenizer.save(str(folder / "small.json"))
     save_weights(Encoder(SMALL), SMALL, folder / "start.safetensors")
-    reader = create_reader(tokenizer, folder / "start.safetensors", with_classes=False)
-    fit(
-        reader,
-        [example for row in rows for example in examples_of(row, tokenizer)],
-        seed=1,
-        epochs=8,
-        rate=5e-3,
-        batch=16,
-    )
+    reader = create_reader(tokenizer, folder / "start.safetensors", request.param)
+    fit(reader, texts_of(rows, tokenizer, request.param), seed=1, epochs=8, rate=5e-3, batch=16)
     save_weights(reader, reader.encoder.shape, folder / "small.safetensors")
     weights, shape = load_weights(folder / "small.safetensors")
     reader.load_state_dict(weights)
@@ -131,55 +133,59 @@ def test_a_long_text_is_read_to_its_end(trained: tuple[Reader, Path]) -> None:
 
 def test_the_same_seed_trains_the_same_reader(tmp_path: Path) -> None:
     rows = make_rows()[:40]
-    tokenizer = korean_pieces((row["text"] for row in rows), 200)
-    examples = [example for row in rows for example in examples_of(row, tokenizer)]
+    tokenizer = korean_syllables((row["text"] for row in rows), 200)
+    texts = texts_of(rows, tokenizer, SLOTS)
     save_weights(Encoder(SMALL), SMALL, tmp_path / "start.safetensors")
     found = []
     for _ in range(2):
-        reader = create_reader(tokenizer, tmp_path / "start.safetensors", with_classes=True)
-        fit(reader, examples, seed=3, epochs=1, rate=1e-3, batch=8)
+        reader = create_reader(tokenizer, tmp_path / "start.safetensors", SLOTS)
+        fit(reader, texts, seed=3, epochs=1, rate=1e-3, batch=8)
         found.append(reader.state_dict())
     assert all(torch.equal(found[0][name], found[1][name]) for name in found[0])
 
 
-def test_a_reader_with_morphemes_takes_their_classes_after_export(tmp_path: Path) -> None:
-    tokenizer = korean_characters(["직원이 친절하다"], 50)
-    tokenizer.save(str(tmp_path / "t.json"))
-    shape = SMALL._replace(vocabulary=tokenizer.get_vocab_size(), classes=15)
-    reader = Reader(shape)
-    torch.nn.init.normal_(reader.get_parameter("encoder.classes.weight"))
-    save_weights(reader, shape, tmp_path / "w.safetensors")
-    weights, _ = load_weights(tmp_path / "w.safetensors")
-    reader.load_state_dict(weights)
-    export(weights, shape, tmp_path / "t.json", tmp_path / "model")
-    _, exported = load_exported(tmp_path / "model")
-    outputs = [
-        read_outputs(answers, tokenizer, "직원이 친절", classes)
-        for classes in ("NnJ-Nn", "")
-        for answers in (answers_of(reader), exported)
-    ]
-    assert np.allclose(outputs[0], outputs[1], atol=0.02)
-    assert np.allclose(outputs[2], outputs[3], atol=0.02)
-    assert not np.allclose(outputs[0], outputs[2], atol=0.02)
-
-
-def read_outputs(answers: Any, tokenizer: Any, text: str, classes: str) -> Any:
-    tokens = encode(tokenizer, text, classes)
-    (output,) = answers([Window(framed(tokens.ids, tag_id("no_tag")), framed_classes(tokens.classes))])
-    return output.marks
+def test_a_reader_learns_from_what_a_teacher_says_alone(tmp_path: Path) -> None:
+    rows = make_rows()
+    marks, labels, places = [], [], [0]
+    for row in rows:
+        of_text = np.zeros((len(row["text"]), len(MARKS)), dtype=np.float16)
+        of_text[:, 0] = 1
+        for start, end, polarity, _ in row["spans"]:
+            of_text[start:end, 0], of_text[start:end, MARKS.index(f"I-{polarity}")] = 0, 1
+            of_text[start] = np.eye(len(MARKS))[MARKS.index(f"B-{polarity}")]
+        marks.append(of_text)
+        labels.append(np.eye(len(LABELS))[LABELS.index(row["label"])])
+        places.append(places[-1] + len(row["text"]))
+    said = [{"text": row["text"], "tag": row["corpus"]} for row in rows]
+    topics, tokens = np.zeros(places[-1], dtype=np.int8), np.arange(places[-1], dtype=np.int32)
+    states = np.ones((places[-1], 4), dtype=np.float16)
+    write_taught(
+        Taught(said, np.array(places[:-1]), np.concatenate(marks), topics, np.array(labels), tokens, states),
+        tmp_path / "taught.npz",
+    )
+    tokenizer = korean_syllables((row["text"] for row in rows), 200)
+    save_weights(Encoder(SMALL), SMALL, tmp_path / "start.safetensors")
+    reader = create_reader(tokenizer, tmp_path / "start.safetensors", SLOTS)
+    texts = texts_of(rows, tokenizer, SLOTS, read_taught(tmp_path / "taught.npz"))
+    fit(reader, texts, seed=1, epochs=8, rate=5e-3, batch=16)
+    found = read_texts(["the staff was awful on day 2"], tokenizer, answers_of(reader), tag_id("hotel"))
+    assert [(pair.start, pair.end, pair.polarity) for pair in found[0].pairs] == [(4, 9, "negative")]
+    assert found[0].label == "negative"
 
 
 @pytest.mark.parametrize("knows_classes", [False, True])
 def test_pre_training_lowers_the_loss_and_gives_an_encoder_to_start_from(tmp_path: Path, knows_classes: bool) -> None:
     torch.manual_seed(1)
     texts = [row["text"] for row in make_rows()]
-    classes = ["N" * len(text) for text in texts] if knows_classes else None
-    tokenizer = korean_characters(texts, 60)
-    model = MaskedReader(SMALL._replace(vocabulary=tokenizer.get_vocab_size()))
+    classes = ["N" * len(text) if knows_classes else "" for text in texts]
+    tokenizer = korean_syllables(texts, 60)
+    tokenizer.save(str(tmp_path / "t.json"))
+    model = MaskedReader(SMALL._replace(vocabulary=tokenizer.get_vocab_size(), slots=SLOTS))
     losses = [
         pretrain(
             model,
-            token_stream(texts, tokenizer, classes),
+            token_stream(texts, tmp_path / "t.json", classes),
+            words_begin(tokenizer),
             tmp_path / "encoder.safetensors",
             seconds=600,
             steps=steps,
@@ -194,11 +200,26 @@ def test_pre_training_lowers_the_loss_and_gives_an_encoder_to_start_from(tmp_pat
     assert start_from(Encoder(shape), weights) == []
 
 
-def test_a_token_belongs_to_the_span_that_holds_at_least_half_of_it() -> None:
-    marks, topics = targets_of([0, 4, 9], [4, 9, 12], [[4, 12, "negative", None]])
+def test_a_place_belongs_to_the_span_that_holds_at_least_half_of_it() -> None:
+    marks, topics = targets_of(np.array([0, 4, 9]), np.array([4, 9, 12]), [[4, 12, "negative", None]])
     assert [MARKS[mark] for mark in marks] == ["O", "B-negative", "I-negative"]
-    assert topics == [-100] * 3
-    assert targets_of([0], [4], None) == ([-100], [-100])
+    assert topics.tolist() == [-100] * 3
+
+
+def test_every_letter_of_a_korean_text_is_marked_once_even_one_that_the_vocabulary_lacks() -> None:
+    tokenizer = korean_syllables(["음식이 맛있고 직원도 친절해요 ㅋㅋ"] * 9, 200)
+    text = "직원이 뷁스럽게  친절해요 ㅋㅋㅋㅋㅋ 👎"
+    tokens = encode(tokenizer, text)
+    output = make_output(len(tokens.ids))
+    places, of_letters = per_letter(text, tokens, output)
+    marked = [at for start, end in zip(places.starts, places.ends, strict=True) for at in range(start, end)]
+    assert sorted(marked) == [at for at, letter in enumerate(text) if not letter.isspace()]
+    assert of_letters.marks.shape == (len(places.starts), len(MARKS))
+
+
+def make_output(tokens: int) -> Output:
+    shapes = ((tokens, SLOTS, len(MARKS)), (tokens, len(TOPICS)), (len(LABELS),))
+    return Output(*(np.zeros(shape, dtype=np.float32) for shape in shapes))
 
 
 def test_an_english_vocabulary_keeps_emoji_and_starts_them_from_the_words_of_their_names() -> None:

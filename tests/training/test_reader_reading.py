@@ -42,9 +42,8 @@ def words_of(text: str) -> Encoded:
         at = text.index(word, at)
         starts.append(at)
         at += len(word)
-    return Encoded(
-        [0] * len(starts), starts, [start + len(word) for start, word in zip(starts, text.split(), strict=True)], []
-    )
+    ends = [start + len(word) for start, word in zip(starts, text.split(), strict=True)]
+    return Encoded([0] * len(starts), starts, ends)
 
 
 def make_output(*marks: str | dict[str, float]) -> Output:

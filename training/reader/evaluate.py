@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import numpy as np
-from reading import Answers, read_lines, read_texts, tag_id
+from reading import Answers, Read, read_lines, read_texts, tag_id
 from strict_score import strict_score, trimmed_term
 
 if TYPE_CHECKING:
@@ -95,16 +95,20 @@ def own_tag(corpus: str) -> str:
 
 def lines(rows: Sequence[Line], tokenizer: "Tokenizer", answers: Answers, tag: str) -> Iterator[Line]:
     """Yield the texts as read under one tag."""
-    classes = [row.get("classes", "") for row in rows]
-    found = read_texts([row["text"] for row in rows], tokenizer, answers, tag_id(tag), classes)
+    found = read_texts([row["text"] for row in rows], tokenizer, answers, tag_id(tag))
     for row, read in zip(rows, found, strict=True):
-        yield {
-            "corpus": row["corpus"],
-            "uid": row["uid"],
-            "tag": tag,
-            "pairs": [[pair.start, pair.end, pair.polarity, pair.p, pair.topic] for pair in read.pairs],
-            "label": [read.label, read.label_p],
-        }
+        yield line_of(row, tag, read)
+
+
+def line_of(row: Line, tag: str, read: Read) -> Line:
+    """Return a text as it was read."""
+    return {
+        "corpus": row["corpus"],
+        "uid": row["uid"],
+        "tag": tag,
+        "pairs": [[pair.start, pair.end, pair.polarity, pair.p, pair.topic] for pair in read.pairs],
+        "label": [read.label, read.label_p],
+    }
 
 
 def scores(

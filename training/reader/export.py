@@ -1,6 +1,7 @@
 """Writes a fine-tuned reader as an ONNX file with weights of one byte, and compares it with the float network.
 
-python training/reader/export.py READER.safetensors TOKENIZER.json OUT_FOLDER [--check PACK.json.xz LANGUAGE]
+python training/reader/export.py READER.safetensors TOKENIZER.json OUT_FOLDER [--bits 8]
+    [--check PACK.json.xz LANGUAGE]
 
 Weights alone are rounded (one scale for each column, or each word); the runtime multiplies in single precision. So no
 scale depends on what else is read.
@@ -21,7 +22,7 @@ from exported import NETWORK, TOKENIZER, load_exported
 from finetune import answers_of
 from network import LAYER_NORM_EPSILON, Reader, Shape, load_weights
 from onnx import TensorProto, helper, numpy_helper
-from reading import SURE, Read, read_texts, tag_id
+from reading import MARKS, SURE, Read, read_texts, tag_id
 
 _OPSET: Final = 17
 _IR_VERSION: Final = 9
@@ -32,10 +33,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write a fine-tuned reader as an ONNX file.")
     for name in ("reader", "tokenizer", "out"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--bits", type=int, default=8, help="of a weight; fewer make a smaller file")
     parser.add_argument("--check", nargs=2, metavar=("PACK", "LANGUAGE"))
     given = parser.parse_args()
     weights, shape = load_weights(given.reader)
-    export(weights, shape, given.tokenizer, given.out)
+    export(weights, shape, given.tokenizer, given.out, given.bits)
     print(given.out / NETWORK, (given.out / NETWORK).stat().st_size, "bytes")
     if given.check:
         reader = Reader(shape)
@@ -43,11 +45,11 @@ def main() -> None:
         print(json.dumps(compared(reader, given.out, read_pack(Path(given.check[0]))[given.check[1]]["dev"])))
 
 
-def export(weights: dict[str, Any], shape: Shape, tokenizer: Path, out: Path) -> None:
+def export(weights: dict[str, Any], shape: Shape, tokenizer: Path, out: Path, bits: int = 8) -> None:
     """Write the network and its tokeniser into a folder."""
     out.mkdir(parents=True, exist_ok=True)
     arrays = {name: tensor.numpy() for name, tensor in weights.items()}
-    network = network_of(arrays, shape).SerializeToString(deterministic=True)
+    network = network_of(arrays, shape, bits).SerializeToString(deterministic=True)
     (out / NETWORK).write_bytes(gzip.compress(network, mtime=0))
     shutil.copyfile(tokenizer, out / TOKENIZER)
 
@@ -55,13 +57,11 @@ def export(weights: dict[str, Any], shape: Shape, tokenizer: Path, out: Path) ->
 def compared(reader: Reader, folder: Path, rows: Sequence[dict[str, Any]]) -> dict[str, float]:
     """Return how far the exported reader is from the float one on some texts, and from itself in other company."""
     tokenizer, exported = load_exported(folder)
-    texts, classes = [row["text"] for row in rows], [row.get("classes", "") for row in rows]
+    texts = [row["text"] for row in rows]
     tag = tag_id("no_tag")
-    exact = read_texts(texts, tokenizer, answers_of(reader), tag, classes)
-    small = read_texts(texts, tokenizer, exported, tag, classes)
-    alone = [
-        read_texts([text], tokenizer, exported, tag, [of_text])[0] for text, of_text in zip(texts, classes, strict=True)
-    ]
+    exact = read_texts(texts, tokenizer, answers_of(reader), tag)
+    small = read_texts(texts, tokenizer, exported, tag)
+    alone = [read_texts([text], tokenizer, exported, tag)[0] for text in texts]
     gaps = [
         abs(pair.p - other.p)
         for read, twin in zip(exact, small, strict=True)
@@ -86,7 +86,8 @@ def _sure(read: Read) -> list[tuple[int, int, str]]:
 class _Graph:
     """A graph under construction: every method adds nodes and returns the name of what they give."""
 
-    def __init__(self) -> None:
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
         self.nodes: list[Any] = []
         self.stored: list[Any] = []
 
@@ -102,13 +103,13 @@ class _Graph:
 
     def looked_up(self, table: Any, at: str) -> str:
         """Rows of a table of bytes, each row with its own scale."""
-        small, scale = rounded(table, axis=1)
+        small, scale = rounded(table, axis=1, bits=self.bits)
         rows = self.add("Cast", self.add("Gather", self.constant(small), at), to=TensorProto.FLOAT)
         return self.add("Mul", rows, self.add("Gather", self.constant(scale), at))
 
     def linear(self, states: str, weight: Any, bias: Any) -> str:
         """A linear part; the runtime turns its bytes into numbers once, when it loads the file."""
-        small, scale = rounded(weight.T, axis=0)
+        small, scale = rounded(weight.T, axis=0, bits=self.bits)
         wide = self.add("Mul", self.add("Cast", self.constant(small), to=TensorProto.FLOAT), self.constant(scale))
         return self.add("Add", self.add("MatMul", states, wide), self.constant(bias))
 
@@ -122,16 +123,17 @@ class _Graph:
         return self.add("Mul", self.add("Mul", states, share), half)
 
 
-def rounded(array: Any, axis: int) -> tuple[Any, Any]:
-    """Return an array as whole numbers of one byte, and the scale of each row (axis 1) or column (axis 0)."""
-    scale = np.maximum(np.abs(array).max(axis=axis, keepdims=True), 1e-12).astype(np.float32) / 127
+def rounded(array: Any, axis: int, bits: int) -> tuple[Any, Any]:
+    """Return an array as whole numbers of so many bits, and the scale of each row (axis 1) or column (axis 0)."""
+    most = 2 ** (bits - 1) - 1
+    scale = np.maximum(np.abs(array).max(axis=axis, keepdims=True), 1e-12).astype(np.float32) / most
     return np.rint(array / scale).astype(np.int8), scale
 
 
-def network_of(weights: dict[str, Any], shape: Shape) -> Any:
-    """Return the network as an ONNX model: ids (and classes) of texts of one length in, probabilities out."""
-    graph = _Graph()
-    states = _embedded(graph, weights, shape)
+def network_of(weights: dict[str, Any], shape: Shape, bits: int = 8) -> Any:
+    """Return the network as an ONNX model: ids of texts of one length in, probabilities out."""
+    graph = _Graph(bits)
+    states = _embedded(graph, weights)
     for at in range(shape.layers):
         prefix = f"encoder.layers.{at}."
         layer = {name.removeprefix(prefix): array for name, array in weights.items() if name.startswith(prefix)}
@@ -139,15 +141,21 @@ def network_of(weights: dict[str, Any], shape: Shape) -> Any:
     first = graph.add("Gather", states, graph.constant(np.int64(0)), axis=1)
     for name, given in (("marks", states), ("topics", states), ("label", first)):
         logits = graph.linear(given, weights[f"{name}.weight"], weights[f"{name}.bias"])
+        if name == "marks" and shape.slots > 1:
+            sizes = graph.constant(np.array([0, 0, shape.slots, len(MARKS)], dtype=np.int64))
+            logits = graph.add("Reshape", logits, sizes)
         graph.add("Softmax", logits, axis=-1, name=name)
-    inputs = ["ids", "classes"] if shape.classes else ["ids"]
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "reader",
-            [helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"]) for name in inputs],
+            [helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "tokens"])],
             [
-                helper.make_tensor_value_info("marks", TensorProto.FLOAT, ["texts", "tokens", None]),
+                helper.make_tensor_value_info(
+                    "marks",
+                    TensorProto.FLOAT,
+                    ["texts", "tokens", None] if shape.slots == 1 else ["texts", "tokens", None, None],
+                ),
                 helper.make_tensor_value_info("topics", TensorProto.FLOAT, ["texts", "tokens", None]),
                 helper.make_tensor_value_info("label", TensorProto.FLOAT, ["texts", None]),
             ],
@@ -160,13 +168,11 @@ def network_of(weights: dict[str, Any], shape: Shape) -> Any:
     return model
 
 
-def _embedded(graph: _Graph, weights: dict[str, Any], shape: Shape) -> str:
+def _embedded(graph: _Graph, weights: dict[str, Any]) -> str:
     length = graph.add("Gather", graph.add("Shape", "ids"), graph.constant(np.int64(1)))
     places = graph.add("Range", graph.constant(np.int64(0)), length, graph.constant(np.int64(1)))
     states = graph.looked_up(weights["encoder.words.weight"], "ids")
     states = graph.add("Add", states, graph.looked_up(weights["encoder.places.weight"], places))
-    if shape.classes:
-        states = graph.add("Add", states, graph.looked_up(weights["encoder.classes.weight"], "classes"))
     return graph.normed(states, weights["encoder.norm.weight"], weights["encoder.norm.bias"])
 
 

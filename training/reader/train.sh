@@ -20,7 +20,7 @@ if [ "$language" = en ]; then
   "$python" "$here/finetune.py" "$pack" en "$tokens" "$starts/en.start.safetensors" "$out/en" $E
   "$python" "$here/vectors.py" en "$tokens" "$done/vectors.npz" --start "$starts/en.start.safetensors"
 else
-  tokens=$starts/ko_characters.tokenizer.json
+  tokens=$starts/ko.tokenizer.json
   "$python" "$here/pretrain.py" "$data/nsmc_reviews.txt.gz" "$pack" "$tokens" "$starts/body.start.safetensors" \
     "$out/ko.pretrained.safetensors" $P
   "$python" "$here/finetune.py" "$pack" ko "$tokens" "$out/ko.pretrained.safetensors" "$out/ko" --rate 3e-4 --epochs 4 $E

@@ -15,10 +15,12 @@ from typing import Any, Final
 
 from reading import RESERVED, SPECIAL, TAGS
 from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
-from tokenizers.models import WordLevel, WordPiece
-from tokenizers.trainers import WordPieceTrainer
+from tokenizers.models import BPE, WordPiece
+from tokenizers.trainers import BpeTrainer, WordPieceTrainer
 
 OWN_TIMES, REVIEWS_STEP = 5, 4
+SLOTS: Final = 5
+"""Letters of a Korean piece that are marked apart."""
 """Our own texts stand five times among every fourth review."""
 _EMOJI: Final = "[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b55]"
 _INVISIBLE: Final = "[\u200b-\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]"
@@ -60,17 +62,23 @@ def english_tokens(minilm: dict[str, Any], texts: Iterable[str], size: int) -> t
     return _finished(tokenizer, normalizers.BertNormalizer(), _words()), sources
 
 
-def korean_characters(texts: Iterable[str], size: int) -> Tokenizer:
-    """Return a tokeniser whose tokens are the commonest characters, spaces among them."""
-    plain = Tokenizer(WordLevel({}, unk_token="[UNK]"))  # noqa: S106
-    normalizer = _finished(plain, normalizers.Lowercase(), None).normalizer
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(normalizer.normalize_str(text))
-    letters = [letter for letter, _ in counts.most_common(size - len(RESERVED))]
-    vocabulary = {letter: at for at, letter in enumerate((*RESERVED, *letters))}
-    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106
-    return _finished(tokenizer, normalizers.Lowercase(), pre_tokenizers.Split(Regex("(?m:.)"), "isolated"))
+def korean_syllables(texts: Iterable[str], size: int) -> Tokenizer:
+    """Return a tokeniser of pieces of at most five letters, the space before a word among them.
+
+    An unknown letter is a piece of its own, so that every letter of a text can be marked.
+    """
+    apart = pre_tokenizers.Split(Regex(r"[\d\p{P}\p{S}&&[^▁]]"), "isolated")
+    words = pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), apart])
+    tokenizer = _finished(Tokenizer(BPE(unk_token="[UNK]", fuse_unk=False)), normalizers.Lowercase(), words)  # noqa: S106
+    trainer = BpeTrainer(
+        vocab_size=size,
+        special_tokens=list(RESERVED),
+        limit_alphabet=2100,
+        max_token_length=SLOTS,
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer
 
 
 def korean_pieces(texts: Iterable[str], size: int) -> Tokenizer:

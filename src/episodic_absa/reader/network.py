@@ -43,7 +43,7 @@ class Network:
     def _output(self, window: Window) -> Output:
         import numpy as np
 
-        given = {"ids": np.array([window.ids], dtype=np.int64)}
+        given = {"ids": np.array([window], dtype=np.int64)}
         marks, topics, label = self._session.run(["marks", "topics", "label"], given)
         return Output(marks[0], topics[0], label[0])
 

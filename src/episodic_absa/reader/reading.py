@@ -4,7 +4,7 @@ Training reads with this module too (training/reader), so that a reader is used 
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -19,7 +19,6 @@ SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 TAGS: Final = ("no_tag", "everyday", "restaurant", "coursera", "food", "hotel", "phone", "sight", "film")
 """The token after the first says which corpus' custom a text follows; `no_tag`: none is known."""
 RESERVED: Final = (*SPECIAL, *(f"[{tag}]" for tag in TAGS))
-CLASS_LETTERS: Final = "-NnJjVvEeXxMmSs"
 WINDOW: Final = 254
 """Tokens of a text that are read at once, beside first token, tag and last token."""
 OVERLAP: Final = 32
@@ -47,8 +46,6 @@ class Encoded(NamedTuple):
     ids: list[int]
     starts: list[int]
     ends: list[int]
-    classes: list[int]
-    """The class of the morpheme at each token's first character; zeros where the text has none."""
 
 
 def tag_id(tag: str) -> int:
@@ -61,13 +58,11 @@ def framed(ids: Sequence[int], tag: int) -> list[int]:
     return [START, tag, *ids, END]
 
 
-def encode(tokenizer: "Tokenizer", text: str, classes: str = "") -> Encoded:
+def encode(tokenizer: "Tokenizer", text: str) -> Encoded:
     """Return the tokens of a text."""
     # A replacement of the same length: tokenisers refuse half of a surrogate pair.
     encoding = tokenizer.encode(LONE_SURROGATE.sub("\ufffd", text), add_special_tokens=False)
-    starts = [start for start, _ in encoding.offsets]
-    of_start = [CLASS_LETTERS.index(classes[start]) if start < len(classes) else 0 for start in starts]
-    return Encoded(encoding.ids, starts, [end for _, end in encoding.offsets], of_start)
+    return Encoded(encoding.ids, [start for start, _ in encoding.offsets], [end for _, end in encoding.offsets])
 
 
 def windows(length: int) -> list[tuple[int, int]]:
@@ -79,13 +74,6 @@ def windows(length: int) -> list[tuple[int, int]]:
     """
     starts = range(0, max(1, length - OVERLAP), WINDOW - OVERLAP)
     return [(start, min(start + WINDOW, length)) for start in starts]
-
-
-class Window(NamedTuple):
-    """What the network reads at once."""
-
-    ids: list[int]
-    classes: list[int]
 
 
 class Output(NamedTuple):
@@ -106,41 +94,26 @@ class Pair(NamedTuple):
     topic: str
 
 
-class Read(NamedTuple):
-    """What is read in a text."""
-
-    pairs: tuple[Pair, ...]
-    label: TextLabel
-    label_p: float
-
-
+Window: TypeAlias = list[int]
+"""The ids that the network reads at once."""
 Answers: TypeAlias = Callable[[Sequence[Window]], Sequence[Output]]
 """The network: one output for each window, which depends on that window alone."""
 
 
-def read_texts(
-    texts: Sequence[str], tokenizer: "Tokenizer", answers: Answers, tag: int, classes: Sequence[str] = ()
-) -> list[Read]:
-    """Return what is read in each text, long ones in overlapping windows."""
-    encoded = [
-        encode(tokenizer, text, of_text) for text, of_text in zip(texts, classes or [""] * len(texts), strict=True)
-    ]
+def outputs_of(
+    texts: Sequence[str], tokenizer: "Tokenizer", answers: Answers, tag: int
+) -> Iterator[tuple[Encoded, Output]]:
+    """Yield the places of each text and what the network says of them."""
+    encoded = [encode(tokenizer, text) for text in texts]
     parts = [windows(len(tokens.ids)) for tokens in encoded]
     asked = [
-        Window(framed(tokens.ids[start:end], tag), framed_classes(tokens.classes[start:end]))
+        framed(tokens.ids[start:end], tag)
         for tokens, of_text in zip(encoded, parts, strict=True)
         for start, end in of_text
     ]
     outputs = iter(answers(asked))
-    return [
-        _read(text, tokens, joined([next(outputs) for _ in of_text], of_text))
-        for text, tokens, of_text in zip(texts, encoded, parts, strict=True)
-    ]
-
-
-def framed_classes(classes: Sequence[int]) -> list[int]:
-    """Return the classes with those of the special tokens."""
-    return [0, 0, *classes, 0]
+    for tokens, of_text in zip(encoded, parts, strict=True):
+        yield tokens, joined([next(outputs) for _ in of_text], of_text)
 
 
 def joined(outputs: Sequence[Output], parts: Sequence[tuple[int, int]]) -> Output:
@@ -157,14 +130,9 @@ def joined(outputs: Sequence[Output], parts: Sequence[tuple[int, int]]) -> Outpu
     return Output(np.concatenate(marks), np.concatenate(topics), label)
 
 
-def _read(text: str, tokens: Encoded, output: Output) -> Read:
-    best = int(output.label.argmax())
-    return Read(tuple(pairs_of(text, tokens, output)), LABELS[best], round(float(output.label[best]), DIGITS))
-
-
 def pairs_of(text: str, tokens: Encoded, output: Output) -> list[Pair]:
     """Return the terms of a text from left to right; p is the mean share of the polarity over a term's tokens."""
-    taken = np.zeros(len(tokens.ids), dtype=bool)
+    taken = np.zeros(len(tokens.starts), dtype=bool)
     found: list[Pair] = []
     for least in (SURE, POSSIBLE):
         for first, end in _places(output.marks, goes_on_a_word(text, tokens), taken, least):

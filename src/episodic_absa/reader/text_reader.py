@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from episodic_absa.reader.reader import Reading
+from episodic_absa.reader.readings import Reading
 from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.vocabulary import Language
 

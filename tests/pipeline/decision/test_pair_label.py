@@ -13,7 +13,7 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.final_tuples import extract_tuples, predicted
 from episodic_absa.pipeline.decision import moderated_label
 from episodic_absa.pipeline.decision.pair_label import likelier, model_label, reader_label
-from episodic_absa.reader.reader import Reading
+from episodic_absa.reader.readings import Reading
 from episodic_absa.schemas.absa import DebateSummary, ModeratorOutput, SentimentItem, ValidatorOutput
 from episodic_absa.vocabulary import POLARITIES
 

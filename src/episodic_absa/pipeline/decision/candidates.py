@@ -7,7 +7,7 @@ from episodic_absa.language import norm, norm_key
 from episodic_absa.pipeline.decision.claims import Claim
 from episodic_absa.pipeline.decision.quotes import words_in_text
 from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis, first_place
-from episodic_absa.reader.reader import Reading
+from episodic_absa.reader.readings import Reading
 from episodic_absa.reader.text_reader import TextReader
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.reader_view import ReaderView

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 from episodic_absa.final_tuples import label_of_pairs, predicted
-from episodic_absa.reader.reader import Reading
+from episodic_absa.reader.readings import Reading
 from episodic_absa.schemas.absa import DebateSummary, FinalTuple, ModeratorOutput, ValidatorOutput
 from episodic_absa.vocabulary import ModeratorRule, ResultLabel, SentenceLabel
 

@@ -16,7 +16,10 @@ from episodic_absa.reader.korean.target_union import NamedTarget, named_targets,
 from episodic_absa.reader.korean.trained_weights import load_weights
 from episodic_absa.reader.korean.weighed_reading import WeighedReading
 from episodic_absa.reader.korean.weighing import weigh, weighed_polarity, without_opinion
-from episodic_absa.reader.reading import TextLabel
+from episodic_absa.reader.neural_reader import KEPT_TEXTS
+from episodic_absa.reader.reading import DIGITS, TextLabel
+from episodic_absa.reader.readings import Reading as TextReading
+from episodic_absa.reader.readings import ReadPair
 from episodic_absa.reader.weights_folder import WeightsFolder
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.vocabulary import Polarity
@@ -25,7 +28,8 @@ Score: TypeAlias = Literal["named_target", "named_elsewhere", "overlapping_targe
 """What a table is for: a target that the engine names by itself in a text of a trained domain, or in any other text; a
 term that overlaps such a target; any other term; the polarity of a term."""
 _TABLES: Final = "ko/calibration.json"
-_KEPT: Final = 512
+NO_TOPIC: Final = "other"
+"""The engine knows no topics."""
 _HALF: Final = 0.5
 _WHOLE: Final = 0.75
 """How much of its words a term must take up: a piece of a word is no target."""
@@ -55,22 +59,13 @@ class RawView(NamedTuple):
     confidence: float
 
 
-class EngineReading(NamedTuple):
-    """What the engine makes of a text."""
-
-    pairs: tuple[ReaderPair, ...]
-    """From left to right."""
-    label: TextLabel
-    label_p: float
-
-
 class KoreanEngine:
     """Reads Korean; threads may share one engine.
 
     Example:
         >>> from episodic_absa.reader.weights_folder import WeightsFolder
-        >>> reading = KoreanEngine(WeightsFolder()).read("방은 깨끗한데 직원이 불친절해요")
-        >>> [(pair.term, pair.view.polarity) for pair in reading.pairs]
+        >>> reading = KoreanEngine(WeightsFolder()).reading("방은 깨끗한데 직원이 불친절해요")
+        >>> [(pair.term, pair.polarity) for pair in reading.pairs]
         [('방', 'positive'), ('직원', 'negative')]
     """
 
@@ -81,10 +76,28 @@ class KoreanEngine:
             kind: MonotoneMap(tuple(table["scores"]), tuple(table["probabilities"])) for kind, table in tables.items()
         }
         # A pipeline asks about one text many times, for one term after another.
-        self._weighed = lru_cache(maxsize=_KEPT)(lambda text: WeighedReading.of(read_korean(text), weights))
+        self._weighed = lru_cache(maxsize=KEPT_TEXTS)(lambda text: WeighedReading.of(read_korean(text), weights))
+        self._judged = lru_cache(maxsize=KEPT_TEXTS)(self._judge)
 
-    def read(self, text: str) -> EngineReading:
-        """Return the pairs and the label of a text."""
+    def readings(self, texts: Sequence[str]) -> list[TextReading]:
+        """Return what is read in each text."""
+        return [self.reading(text) for text in texts]
+
+    def reading(self, text: str) -> TextReading:
+        """Return the named pairs and the label of a text."""
+        pairs, label, label_p = self._judged(text)
+        named = (
+            ReadPair(pair.term, pair.start, pair.end, view.polarity, round(view.p_of(view.polarity), DIGITS), NO_TOPIC)
+            for pair in pairs
+            for view in (pair.view,)
+        )
+        return TextReading("ko", tuple(named), (), label, round(label_p, DIGITS))
+
+    def pairs(self, text: str) -> tuple[ReaderPair, ...]:
+        """Return the named pairs from left to right, each with its view."""
+        return self._judged(text)[0]
+
+    def _judge(self, text: str) -> tuple[tuple[ReaderPair, ...], TextLabel, float]:
         reading = self._weighed(text)
         pairs: list[ReaderPair] = []
         judged: list[Judgement] = []
@@ -93,7 +106,7 @@ class KoreanEngine:
             judged += judgements
             views = map(self._calibrated, joined_views(reading, place, judgements))
             pairs += [ReaderPair(place.term, place.start, place.end, view) for view in views]
-        return EngineReading(tuple(pairs), *_label(reading, judged))
+        return tuple(pairs), *_label(reading, judged)
 
     def view(self, text: str, term: str) -> ReaderView | None:
         """Return the view of a term; None if the text does not hold it."""
