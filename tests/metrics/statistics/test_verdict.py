@@ -125,7 +125,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     (
         {"orders_n": 50, "grows": True, "unseen_orders": 0.018},
         "raised",
-        f"C2 raised {FROM} compared with C1: {NUMBERS}, 800 reviews in 50 orders.",
+        f"C2 raised {FROM} compared with C1: {NUMBERS} in these 50 orders, 800 reviews in 50 orders.",
     ),
     (
         {"recall_worse": True, **FAILED, "failed_low": 0.001},

@@ -61,8 +61,8 @@ class Evidence(FrozenModel):
 
     @property
     def is_of_these_orders(self) -> bool:
-        """Whether the interval is about the orders that were run alone: others could undo the difference."""
-        return self.grows and (self.has_few_orders or abs(self.difference or 0.0) <= self.unseen_orders)
+        """Whether the interval is about the orders that were run alone, as that of every memory that grows is."""
+        return self.grows
 
     @property
     def variances(self) -> Variances:
