@@ -85,6 +85,25 @@ def test_a_text_without_a_word_judges_nothing(text: str) -> None:
     assert (reading.pairs, reading.candidates, reading.label) == ((), (), "none")
 
 
+@pytest.mark.parametrize("text", ["없음", "없습니다.", "asdf", "N/A", "해당 없음", "1234"])
+def test_a_korean_filler_judges_nothing(text: str) -> None:
+    reading = default_reader().read(text, "ko")
+    assert (reading.pairs, reading.label) == ((), "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("직원 👎", ("직원", "negative")),
+        ("직원 👎🏽", ("직원", "negative")),
+        ("배송 👍", ("배송", "positive")),
+        ("화면 😡", ("화면", "negative")),
+    ],
+)
+def test_an_emoji_beside_a_korean_noun_judges_it_in_any_colour(text: str, pair: tuple[str, str]) -> None:
+    assert [(found.term, found.polarity) for found in default_reader().read(text).pairs] == [pair]
+
+
 @pytest.mark.parametrize("text", OTHERS)
 def test_a_text_in_another_language_is_not_read(text: str) -> None:
     assert read(text) == Reading("other")

@@ -35,6 +35,27 @@ _WHOLE: Final = 0.75
 """How much of its words a term must take up: a piece of a word is no target."""
 
 
+_FILLERS: Final = frozenset(
+    {
+        *(
+            "없음",
+            "없습니다",
+            "없어요",
+            "해당없음",
+            "해당사항없음",
+            "특별히없음",
+            "특이사항없음",
+            "딱히없음",
+            "의견없음",
+            "무",
+        ),
+        *("모름", "모르겠음", "모르겠어요", "몰라요", "패스", "생략", "ㄴㄴ", "ㅇㅇ", "ㅇ", "ㅁㄴㅇㄹ"),
+        *("na", "none", "no", "x", "test", "테스트", "asdf", "qwer"),
+    }
+)
+"""What people type into a box that must not stay empty, without spaces and signs."""
+
+
 class TermPlace(NamedTuple):
     """Where a term stands, and the target that the engine names there by itself."""
 
@@ -98,6 +119,8 @@ class KoreanEngine:
         return self._judged(text)[0]
 
     def _judge(self, text: str) -> tuple[tuple[ReaderPair, ...], TextLabel, float]:
+        if is_filler(text):
+            return (), "none", 1.0
         reading = self._weighed(text)
         pairs: list[ReaderPair] = []
         judged: list[Judgement] = []
@@ -123,6 +146,17 @@ class KoreanEngine:
             polarity=raw.polarity,
             p_polarity=self._maps["polarity"](raw.confidence),
         )
+
+
+def is_filler(text: str) -> bool:
+    """Return whether a text only fills a box that must not stay empty.
+
+    Example:
+        >>> is_filler("없음."), is_filler("N/A"), is_filler("12"), is_filler("없어서 못 먹어요")
+        (True, True, True, False)
+    """
+    bare = "".join(letter for letter in text.lower() if letter.isalnum())
+    return bare in _FILLERS or bare.isdigit()
 
 
 def _label(reading: WeighedReading, judgements: Sequence[Judgement]) -> tuple[TextLabel, float]:

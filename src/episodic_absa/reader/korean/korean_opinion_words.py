@@ -5,9 +5,13 @@ from typing import Final, NamedTuple
 from episodic_absa.reader.korean.korean_tokens import NOUNS, KoreanTokens
 from episodic_absa.reader.korean.opinion_lexicon import Idiom
 
-_OPINION_TAGS: Final = frozenset({"NNG", "NNP", "XR", "VA", "VV", "MAG", "IC", "SL", "VX", "XSN", "MM", "XPN"})
+_OPINION_TAGS: Final = frozenset(
+    {"NNG", "NNP", "XR", "VA", "VV", "MAG", "IC", "SL", "VX", "XSN", "MM", "XPN", "W_EMOJI"}
+)
 _SUFFIX_TAGS: Final = ("XSA", "XSV", "XSN", "VCP", "VV", "VA", "VX")
 _MAX_MORPHEMES: Final = 3
+_WITHOUT_VARIANTS: Final = dict.fromkeys([0xFE0F, *range(0x1F3FB, 0x1F400)])
+"""An emoji judges in any colour of skin."""
 _EXISTENCE_STEMS: Final = frozenset(
     {
         "없",
@@ -65,7 +69,7 @@ def _hit_at(tokens: KoreanTokens, at: int) -> KoreanHit | None:
     if tokens.tag(at) not in _OPINION_TAGS:
         return None
     for last in range(_last_of_word(tokens, at), at - 1, -1):
-        hit = _word_hit(tokens, at, last, "".join(tokens.forms[at : last + 1]))
+        hit = _word_hit(tokens, at, last, "".join(tokens.forms[at : last + 1]).translate(_WITHOUT_VARIANTS))
         if hit is not None:
             return hit
     return _existence_hit(tokens, at)
