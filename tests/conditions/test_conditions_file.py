@@ -22,6 +22,7 @@ TABLE: dict[str, tuple[str, bool, bool, bool, bool, bool]] = {
     "C2_frozen": ("on", True, False, False, True, True),
 }
 EFFORTS: dict[str, dict[str, Any]] = {
+    "reader_only": {"effort": "reader"},
     "adaptive": {"effort": "adaptive"},
     "stage1_only": {"effort": "stage1"},
     "one_call": {"effort": "one_call"},

@@ -93,6 +93,12 @@ def outputs_of(cell: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (cell / OUTPUTS).read_text("utf-8").splitlines()]
 
 
+def pairs_of(cell: Path) -> list[list[tuple[str, str]]]:
+    """Return the final pairs of each sample: how sure they are depends on the kind of the backend."""
+    results = [line["final_result"] for line in outputs_of(cell)]
+    return [[(pair["aspect_term"], pair["polarity"]) for pair in result["final_tuples"]] for result in results]
+
+
 class Around(PassedOnFacts):
     """The embedded engine, or another replier, with something around it."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.backends.llm.loopback_model import Behaviour, LoopbackModel, answer, failure
 from tests.cli.run.test_run import write_experiment
-from tests.runs.small_grid import Remembering, prompt_key
+from tests.runs.small_grid import Remembering, pairs_of, prompt_key
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.runs.config import load_experiment
@@ -59,7 +59,8 @@ def test_a_run_of_failures_names_its_cause_and_the_next_run_makes_it_good(cli: C
     }
     assert "C1__seed1: resumed, 0 of 3 samples were done; 3 that failed are run again\n" in mended.stderr
     assert "failed:" not in mended.stderr
-    assert (cell / "outputs.jsonl").read_bytes() == (offline.out_dir / "C1__seed1" / "outputs.jsonl").read_bytes()
+    # How sure a pair is depends on the kind of the backend; which pairs there are does not.
+    assert pairs_of(cell) == pairs_of(offline.out_dir / "C1__seed1")
 
 
 def test_a_stopped_run_leaves_a_report_with_the_cause_and_verify_says_first_how_far_it_came(

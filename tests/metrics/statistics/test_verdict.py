@@ -94,7 +94,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "undecided",
         (
             f"{OPEN} 800 reviews in 5 orders: +0.020, 95 % CI [-0.020, +0.031] in these 5 orders; "
-            "about 1,234 reviews would be needed, and 89 orders that agree for a claim."
+            "about 1,234 reviews would be needed, and 89 orders that agree for a claim of 0.01."
         ),
     ),
     (
@@ -252,6 +252,15 @@ def test_arms_that_cannot_differ_are_named_so() -> None:
     # A model that answers the same prompt differently breaks the construction, and the numbers say so.
     differs = compare("C2_silent", make_cards([1, 2, 3] * 4 + [1, 2, 4]), "C1", cards, same_by_construction=True)
     assert differs.verdict().kind != "same"
+    # Nor do samples that failed, or other pairs that the metric does not see.
+    failed = [cards[0].model_copy(update={"status": "error", "final_tuples": ()}), *cards[1:]]
+    other = cards[0].final_tuples[0].model_copy(update={"aspect_term": "elsewhere"})
+    unseen = [cards[0].model_copy(update={"final_tuples": (*cards[0].final_tuples[:-1], other)}), *cards[1:]]
+    for changed in (failed, unseen):
+        for sides in ((changed, cards), (cards, changed)):
+            found = compare("C2_silent", sides[0], "C1", sides[1], same_by_construction=True)
+            assert found.verdict().kind != "same"
+            assert not found.primary.same_by_construction
 
 
 @given(

@@ -105,7 +105,7 @@ def compare(
         is_random=any(row.varies_by_order for row in paired.values()),
         grows=_grows(cards_a) or _grows(cards_b),
         smallest_effect=smallest_effect,
-        same_by_construction=same_by_construction,
+        same_by_construction=same_by_construction and _answered_alike(cards_a, cards_b),
         resamples=resamples,
         seed=seed,
     )
@@ -121,6 +121,13 @@ def compare(
         metrics = tuple(row.model_copy(update={"recall_worse": True}) for row in metrics)
     orders_run = max(len({order for _, order, _ in samples.keys}), 1)
     return Comparison(a=name_a, b=name_b, metrics=metrics, mcnemar=matched, orders_run=orders_run)
+
+
+def _answered_alike(cards_a: Sequence[Scorecard], cards_b: Sequence[Scorecard]) -> bool:
+    """Return whether all samples of both sides were answered, and those that both have with the same pairs."""
+    answers = {card.pair_key: card.final_tuples for card in cards_b}
+    all_answered = all(card.status == "ok" for card in (*cards_a, *cards_b))
+    return all_answered and all(answers.get(card.pair_key, card.final_tuples) == card.final_tuples for card in cards_a)
 
 
 def _grows(cards: Sequence[Scorecard]) -> bool:

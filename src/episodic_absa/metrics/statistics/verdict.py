@@ -279,8 +279,10 @@ def _needed(verdict: Verdict) -> str:
     parts = [f"about {verdict.needed_n:,} reviews"] if verdict.needed_n is not None else []
     parts += [f"at least {verdict.needed_orders:,} orders{agreeing}"] if verdict.needed_orders is not None else []
     if not parts and not verdict.reason and verdict.orders_n > 1:
-        parts = ["more orders"]
-    claim = f", and {verdict.claim_orders:,} orders that agree for a claim" if verdict.claim_orders else ""
+        parts = ["more orders, and perhaps more reviews,"]
+    claim = ""
+    if verdict.claim_orders:
+        claim = f", and {verdict.claim_orders:,} orders that agree for a claim of {verdict.smallest_effect:g}"
     return f"; {' and '.join(parts)} would be needed{claim}" if parts else ""
 
 
@@ -289,8 +291,9 @@ def _needed_ko(verdict: Verdict) -> str:
     parts = [f"리뷰가 약 {verdict.needed_n:,}건"] if verdict.needed_n is not None else []
     parts += [f"{agreeing}순서가 {verdict.needed_orders:,}개 이상"] if verdict.needed_orders is not None else []
     if not parts and not verdict.reason and verdict.orders_n > 1:
-        parts = ["순서가 더"]
-    claim = (
-        f" 차이를 주장하려면 방향이 같은 순서가 {verdict.claim_orders:,}개 필요합니다." if verdict.claim_orders else ""
-    )
+        parts = ["순서가 더, 경우에 따라 리뷰도 더"]
+    claim = ""
+    if verdict.claim_orders:
+        effect = f"{verdict.smallest_effect:g}"
+        claim = f" {effect}만큼의 차이를 주장하려면 방향이 같은 순서가 {verdict.claim_orders:,}개 필요합니다."
     return f" {', '.join(parts)} 필요합니다.{claim}" if parts else ""
