@@ -13,6 +13,7 @@ from episodic_absa.metrics.statistics import (
     bootstrap_intervals,
     claim_label,
     compare,
+    equal_orders,
     find_unsupported_claims,
     interval_text,
     p_equals,
@@ -194,3 +195,18 @@ def test_the_verdict_of_a_table_names_the_side() -> None:
         ("unsupported", 0.01): "A significantly worse",
         ("unsupported", -0.03): "A significantly better",
     }
+
+
+@pytest.mark.parametrize(
+    ("orders_run", "orders_n", "english", "korean"),
+    [
+        (1, 1, "", ""),
+        (3, 3, "", ""),
+        (2, 1, "The 2 orders ended alike in every sample, so that they count as one.", "순서 하나로 셉니다"),
+        (5, 2, "Of the 5 orders 2 are different; equal ones count as one.", "서로 다른 것은 2개입니다"),
+    ],
+)
+def test_orders_that_count_as_one_are_said_to(orders_run: int, orders_n: int, english: str, korean: str) -> None:
+    assert equal_orders(orders_run, orders_n) == english
+    assert korean in equal_orders(orders_run, orders_n, "ko")
+    assert bool(korean) is bool(equal_orders(orders_run, orders_n, "ko"))

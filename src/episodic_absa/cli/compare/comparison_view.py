@@ -20,6 +20,7 @@ from episodic_absa.metrics.statistics import (
     PROCESS_LABEL,
     Comparison,
     PairedDifference,
+    equal_orders,
     few_reviews,
     power_sentence,
     verdict_sentence,
@@ -196,10 +197,8 @@ def _order_note(comparison: Comparison) -> Iterator[str]:
             "All samples were run in one order. If a condition learns while it runs, another order may give another "
             "difference, and this interval does not include that."
         )
-    elif orders_n == 1:
-        yield f"The {orders_run} orders ended alike in every sample, so that they count as one."
-    elif orders_n < orders_run:
-        yield f"Of the {orders_run} orders {orders_n} are different; equal ones count as one."
+    elif counted := equal_orders(orders_run, orders_n):
+        yield counted
     if any(metric.method == "crossed" for metric in comparison.metrics):
         yield "The order changes the differences."
     elif orders_n > 1:

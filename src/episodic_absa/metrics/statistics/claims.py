@@ -17,6 +17,8 @@ _LABELS: Final = {
 
 def p_values_text(difference: PairedDifference, language: ClaimLanguage = "en") -> str:
     """Return the p-values of a difference as a sentence; that it does not vary, where there is none."""
+    if difference.difference is None:
+        return ""
     if difference.p_value is None:
         return f"{difference.metric}: {NO_VARIATION[language]}."
     p_values = [p_equals(difference.p_value)]
@@ -44,15 +46,31 @@ def power_sentence(difference: PairedDifference, language: ClaimLanguage = "en")
     if language == "ko":
         orders = f"(순서 {difference.orders_n}개)" if difference.orders_n > 1 else ""
         size = f"{difference.metric}의 차이가 {smallest} 이상일 때"
-        return f"리뷰 {n:,}건{orders}으로는 {size} 80 % 검정력으로 검출할 수 있습니다."
+        failed = " 실패한 샘플은 넣지 않은 값입니다." if difference.failed_n else ""
+        return f"리뷰 {n:,}건{orders}으로는 {size} 80 % 검정력으로 검출할 수 있습니다.{failed}"
     data = f"{_reviews(n)} in {difference.orders_n} orders" if difference.orders_n > 1 else _reviews(n)
-    return f"{data} can show a difference in {difference.metric} of {smallest} or more with 80 % power."
+    failed = ", if the failed samples are left aside" if difference.failed_n else ""
+    return f"{data} can show a difference in {difference.metric} of {smallest} or more with 80 % power{failed}."
+
+
+def equal_orders(orders_run: int, orders_n: int, language: ClaimLanguage = "en") -> str:
+    """Return that some orders count as one because their samples ended alike; empty if all orders are different."""
+    if orders_run == orders_n or orders_run == 1:
+        return ""
+    if language == "ko":
+        if orders_n == 1:
+            return f"순서 {orders_run}개에서 모든 샘플의 결과가 같아 순서 하나로 셉니다."
+        return f"순서 {orders_run}개 중 서로 다른 것은 {orders_n}개입니다. 결과가 같은 순서는 하나로 셉니다."
+    if orders_n == 1:
+        return f"The {orders_run} orders ended alike in every sample, so that they count as one."
+    return f"Of the {orders_run} orders {orders_n} are different; equal ones count as one."
 
 
 def few_reviews(n: int, language: ClaimLanguage = "en") -> str:
     """Return the sentence about figures of fewer reviews than 30."""
     if language == "ko":
-        return f"리뷰가 {n:,}건뿐입니다. {FEWEST_REVIEWS}건보다 적은 수치는 이 리뷰들만 설명합니다."
+        limits = f"{FEWEST_REVIEWS}건이 안 되는 리뷰의 수치로는 다른 리뷰를 거의 알 수 없습니다."
+        return f"리뷰가 {n:,}건뿐입니다. {limits}"
     return f"Only {_reviews(n)}: figures of fewer than {FEWEST_REVIEWS} describe these reviews and hardly any others."
 
 

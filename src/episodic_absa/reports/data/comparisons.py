@@ -11,6 +11,7 @@ from episodic_absa.metrics.statistics import (
     Comparison,
     PairedDifference,
     claim_label,
+    equal_orders,
     power_sentence,
 )
 from episodic_absa.reports.bilingual import Bilingual
@@ -47,6 +48,8 @@ class ComparisonPart(NamedTuple):
     """What the comparison says about the primary metric, in one plain sentence."""
     sentence: Bilingual
     """The tests of the primary metric, and the orders that all intervals are about where not about all."""
+    orders: Bilingual
+    """Why fewer orders count than were run; empty if all are different."""
     power: Bilingual
     """Empty without an interval."""
     exploratory: Bilingual | None
@@ -65,11 +68,13 @@ def comparison_part(
             asked, and the two tables need different names.
     """
     a, b, primary = comparison.a, comparison.b, comparison.primary
+    orders = comparison.orders_run, max(row.orders_n for row in comparison.metrics)
     return ComparisonPart(
         comparison,
         _table(comparison, f"comparison_{a}_minus_{b}{'_exploratory' if is_added else ''}", exploratory),
         answer=answer_of(comparison),
         sentence=numbers_of(primary),
+        orders=Bilingual(equal_orders(*orders, "en"), equal_orders(*orders, "ko")),
         power=Bilingual(power_sentence(primary, "en"), power_sentence(primary, "ko")),
         exploratory=exploratory,
     )
